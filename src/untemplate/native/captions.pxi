@@ -18,24 +18,72 @@ cdef int32_t _node_kind(str kind):
 
 
 cdef str _squeeze(Document document, int32_t start, int32_t length):
-    """Return a text with each run of white space replaced by one blank, and none at the ends."""
+    """Return a text of the page with each run of white space replaced by one blank, and none at the ends."""
     cdef const uint8_t* text = document.text + start
-    cdef int32_t i
+    cdef bytearray squeezed
     while length and _is_blank(text[length - 1]):
         length -= 1
     while length and _is_blank(text[0]):
         text += 1
         length -= 1
+    if _is_squeezed(text, length):
+        return PyUnicode_DecodeUTF8(<const char*>text, length, "replace")
+    squeezed = bytearray(length)
+    length = <int32_t>_copy_squeezed(text, length, <uint8_t*>PyByteArray_AsString(squeezed))
+    return PyUnicode_DecodeUTF8(PyByteArray_AsString(squeezed), length, "replace")
+
+
+cdef bint _is_squeezed(const uint8_t* text, int32_t length) noexcept nogil:
+    """Return True if a text without blanks at its ends has no white space but single blanks."""
+    cdef int32_t i
     for i in range(length):
         if text[i] > 32:
-            # Characters that begin with these bytes may be white space, too.
-            if text[i] == 0xC2 or 0xE1 <= text[i] <= 0xE3:
-                break
-        elif text[i] != 32 or text[i + 1] == 32:
-            break
-    else:
-        return PyUnicode_DecodeUTF8(<const char*>text, length, "replace")
-    return " ".join(PyUnicode_DecodeUTF8(<const char*>text, length, "replace").split())
+            if text[i] >= 0xC2 and _blank_size(text + i):
+                return False
+        elif _is_blank(text[i]) and (text[i] != 32 or text[i + 1] == 32):
+            return False
+    return True
+
+
+cdef Py_ssize_t _copy_squeezed(const uint8_t* text, Py_ssize_t length, uint8_t* target) noexcept nogil:
+    """Copy a text with each run of white space replaced by one blank, and none at the ends; return its length.
+
+    The target may be the text itself.
+    """
+    cdef Py_ssize_t at = 0, count = 0
+    cdef int size
+    cdef bint is_after_blank = False
+    while at < length:
+        size = _blank_size(text + at)
+        if size:
+            is_after_blank = True
+            at += size
+            continue
+        if is_after_blank and count:
+            target[count] = 32
+            count += 1
+        is_after_blank = False
+        target[count] = text[at]
+        count += 1
+        at += 1
+    return count
+
+
+cdef inline int _blank_size(const uint8_t* text) noexcept nogil:
+    """Return how many bytes the character has that a text begins with if Python takes it for white space, else 0."""
+    if text[0] < 0xC2:
+        return _is_blank(text[0])
+    if text[0] == 0xC2:
+        return 2 if text[1] == 0x85 or text[1] == 0xA0 else 0
+    if text[0] == 0xE1:
+        return 3 if text[1] == 0x9A and text[2] == 0x80 else 0
+    if text[0] == 0xE3:
+        return 3 if text[1] == 0x80 and text[2] == 0x80 else 0
+    if text[0] != 0xE2:
+        return 0
+    if text[1] == 0x80:
+        return 3 if text[2] <= 0x8A or text[2] == 0xA8 or text[2] == 0xA9 or text[2] == 0xAF else 0
+    return 3 if text[1] == 0x81 and text[2] == 0x9F else 0
 
 
 cdef str _slot_text(Document document, Slot* slot):

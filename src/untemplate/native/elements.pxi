@@ -213,7 +213,7 @@ cdef class Element:
             line_end: one or more characters.
             with_hidden: True to include what an attribute or a style hides; scripts and the like never count.
         """
-        return _visible_string(self.document, self.number, line_end.encode(), with_hidden)
+        return _visible_bytes(self.document, self.number, line_end.encode(), with_hidden).decode("utf-8", "replace")
 
     def html_string(self, int32_t max_length):
         """Return the HTML of the element without attributes, comments and scripts; no more than so many characters."""
@@ -223,12 +223,13 @@ cdef class Element:
         """Return True if the parser read the tags that signatures and cores of templates are made of."""
         return not self.document.tags_differ
 
-    def shown_string(self):
-        """Return the texts inside the element and after it, without those that browsers never show.
+    def visible_text(self):
+        """Return all text of the element as readers see it, squeezed; see `visible_text` in `page/dom.py`."""
+        return self.document.visible_text(self.number)
 
-        They are for comparisons of letters and digits: of ASCII characters, no others are included.
-        """
-        return _shown_string(self.document, self.number)
+    def shown_letters(self):
+        """Return the letters and digits, in lower case, of the texts that browsers may show inside the element and after it."""
+        return _shown_letters(self.document, self.number)
 
     def texts_before(self, str kind not None, int64_t max_slots):
         """Yield (element, kind, text) of the visible texts before a node of this element, the nearest first.
@@ -308,7 +309,7 @@ cdef int _append(bytearray parts, const uint8_t* text, Py_ssize_t length) except
     return 0
 
 
-cdef object _visible_string(Document document, int32_t top, bytes line_end, bint with_hidden):
+cdef bytearray _visible_bytes(Document document, int32_t top, bytes line_end, bint with_hidden):
     """Walk over the element in document order; at each place, add a line end for a block, and the text."""
     cdef Node* nodes = document.nodes
     cdef bytearray parts = bytearray()
@@ -339,34 +340,40 @@ cdef object _visible_string(Document document, int32_t top, bytes line_end, bint
             number = node.first_child
         else:
             is_leaving = True
-    return parts.decode("utf-8", "replace")
+    return parts
 
 
-cdef object _shown_string(Document document, int32_t top):
-    cdef bytearray parts = bytearray()
+cdef str _shown_letters(Document document, int32_t top):
+    cdef int32_t end = document.last_inside(top) + 1
+    cdef Py_ssize_t size = 0, count = 0, text_count, tail_count
+    cdef bytearray letters
+    cdef uint8_t* target
     cdef int32_t number
     cdef Node* node
+    for number in range(top, end):
+        size += document.shown_length(number) + document.nodes[number].tail_length
+    letters = bytearray(size)
+    target = <uint8_t*>PyByteArray_AsString(letters)
+    for number in range(top, end):
+        node = &document.nodes[number]
+        text_count = _copy_letters(document.text + node.text, document.shown_length(number), target + count)
+        count += max(text_count, 0)
+        tail_count = _copy_letters(document.text + node.tail, node.tail_length, target + count)
+        count += max(tail_count, 0)
+        if text_count < 0 or tail_count < 0:
+            return _letters_of_string(_shown_string(document, top))
+    return _lower_letters(letters, count)
+
+
+cdef str _shown_string(Document document, int32_t top):
+    cdef int32_t number
+    cdef Node* node
+    cdef list texts = []
     for number in range(top, document.last_inside(top) + 1):
         node = &document.nodes[number]
-        if node.text_length and node.tag != COMMENT and not (node.tag < KNOWN and _flags[node.tag] & UNSHOWN):
-            _append_letters(parts, document.text + node.text, node.text_length)
-        if node.tail_length:
-            _append_letters(parts, document.text + node.tail, node.tail_length)
-    return parts.decode("utf-8", "replace")
-
-
-cdef int _append_letters(bytearray parts, const uint8_t* text, Py_ssize_t length) except -1:
-    """Append a text without ASCII characters that are neither letters nor digits."""
-    cdef Py_ssize_t size = PyByteArray_Size(parts)
-    cdef uint8_t* target
-    cdef Py_ssize_t i
-    PyByteArray_Resize(parts, size + length)
-    target = <uint8_t*>PyByteArray_AsString(parts)
-    for i in range(length):
-        target[size] = text[i]
-        size += text[i] >= 0x80 or _is_alphanumeric(text[i])
-    PyByteArray_Resize(parts, size)
-    return 0
+        texts.append(document.string(node.text, document.shown_length(number)))
+        texts.append(document.string(node.tail, node.tail_length))
+    return "".join(texts)
 
 
 cdef int64_t _serial = 0

@@ -21,23 +21,27 @@ cdef bint _is_letter_or_digit(uint32_t code) except -1:
 
 
 def letters_and_digits(str text not None):
-    """Return the letters and digits of a text in lower case.
-
-    None if that needs more: if the characters around decide on lower case, or if there are halves of characters.
-    """
-    cdef Py_ssize_t length, count
+    """Return the letters and digits of a text in lower case."""
+    cdef Py_ssize_t length
     cdef const uint8_t* start
-    cdef bytearray letters
     try:
         start = <const uint8_t*>PyUnicode_AsUTF8AndSize(text, &length)
-    except UnicodeEncodeError:
-        return None
-    letters = bytearray(length)
-    count = _copy_letters(start, length, <uint8_t*>PyByteArray_AsString(letters))
-    if count < 0:
-        return None
-    found = PyUnicode_DecodeUTF8(PyByteArray_AsString(letters), count, NULL)
-    return found if length == len(text) else found.lower()
+    except UnicodeEncodeError:  # it has halves of characters
+        return _letters_of_string(text)
+    cdef bytearray letters = bytearray(length)
+    cdef Py_ssize_t count = _copy_letters(start, length, <uint8_t*>PyByteArray_AsString(letters))
+    return _letters_of_string(text) if count < 0 else _lower_letters(letters, count)
+
+
+cdef str _letters_of_string(str text):
+    """Do the same for any text."""
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+cdef str _lower_letters(bytearray letters, Py_ssize_t count):
+    """Return what `_copy_letters` copied as text in lower case."""
+    cdef str text = PyUnicode_DecodeUTF8(PyByteArray_AsString(letters), count, NULL)
+    return text if len(text) == count else text.lower()
 
 
 cdef Py_ssize_t _copy_letters(const uint8_t* text, Py_ssize_t length, uint8_t* target) except -2:
@@ -67,23 +71,41 @@ cdef Py_ssize_t _copy_letters(const uint8_t* text, Py_ssize_t length, uint8_t* t
     return count
 
 
-def elements_with_letters(Element top not None, str keys not None):
-    """Return the elements inside one whose own first text, in letters and digits, is a part of these keys.
+def elements_with_letters(Element top not None, set keys not None, int32_t max_levels):
+    """Return the elements inside one whose visible text, in letters and digits, is one of these keys.
 
-    Elements of which browsers show nothing, and blank texts, are left out.
-    A text whose lower case depends on the characters around it counts as a part.
+    For each text that is a part of a key, these are the element that contains it, and those around that.
+
+    Args:
+        top: the element.
+        keys: texts in letters and digits.
+        max_levels: how many elements are tried for a text, from the innermost on.
     """
     cdef Document document = top.document
     cdef Node* node
-    cdef int32_t number
     cdef Slot slot = Slot(0, False)
+    cdef int32_t number, element, level
+    cdef Py_ssize_t longest = max([len(key) for key in keys], default=0)
+    cdef str all_keys = "\n".join(keys)
+    cdef str letters
+    cdef set seen = set()
     cdef list found = []
     for number in range(top.number, document.last_inside(top.number) + 1):
         node = &document.nodes[number]
         slot.node = number
         if not document.shows_content(number) or not document.has_words(&slot):
             continue
-        letters = letters_and_digits(document.string(node.text, node.text_length))
-        if letters is None or letters in keys:
-            found.append(document.element(number))
+        if letters_and_digits(document.string(node.text, node.text_length)) not in all_keys:
+            continue
+        element = number
+        for level in range(max_levels):
+            if element < 0 or element in seen:
+                break
+            seen.add(element)
+            letters = letters_and_digits(document.visible_text(element))
+            if letters in keys:
+                found.append(document.element(element))
+            if len(letters) > longest:
+                break
+            element = document.nodes[element].parent
     return found

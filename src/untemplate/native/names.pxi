@@ -46,10 +46,15 @@ cdef inline uint64_t _name_head(const uint8_t* text, int32_t length) noexcept no
 
 
 cdef inline uint32_t _hash_name(uint64_t head, const uint8_t* text, int32_t length) noexcept nogil:
+    """Return the hash of a name, of which all bytes count. The last eight may be read together with some before."""
     cdef uint64_t value = head
-    cdef int32_t i
-    for i in range(8, length):
-        value = (value ^ text[i]) * 0x100000001B3u
+    cdef uint64_t word
+    cdef int32_t at = 8
+    while at < length:
+        memcpy(&word, text + min(at, length - 8), 8)
+        value = (value ^ word) * 0xD6E8FEB86659FD93u
+        value ^= value >> 32
+        at += 8
     value = (value ^ <uint64_t>length) * 0x9E3779B97F4A7C15u
     return <uint32_t>(value >> 32)
 

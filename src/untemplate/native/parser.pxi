@@ -512,6 +512,11 @@ cdef class Document:
         cdef int32_t tag = self.nodes[number].tag
         return tag != COMMENT and not (tag < KNOWN and _flags[tag] & NEVER_SHOWN)
 
+    cdef inline int32_t shown_length(self, int32_t number) noexcept nogil:
+        """Return the length of the text before the first child if browsers may show it, else 0."""
+        cdef int32_t tag = self.nodes[number].tag
+        return 0 if tag == COMMENT or (tag < KNOWN and _flags[tag] & UNSHOWN) else self.nodes[number].text_length
+
     cdef void enter(self, Slot* slot) noexcept nogil:
         slot.is_tail = not self.shows_content(slot.node)
 
@@ -587,9 +592,15 @@ cdef class Document:
             return _squeeze(self, node.text, node.text_length) if self.shows_content(number) else ""
         text = self.visible_texts.get(number)
         if text is None:
-            text = " ".join(_visible_string(self, number, b" ", False).split()) if self.shows_content(number) else ""
+            text = self.squeezed_parts(number) if self.shows_content(number) else ""
             self.visible_texts[number] = text
         return text
+
+    cdef str squeezed_parts(self, int32_t number):
+        """Return the texts inside an element that readers see, with blanks between blocks, squeezed."""
+        cdef bytearray parts = _visible_bytes(self, number, b" ", False)
+        cdef uint8_t* text = <uint8_t*>PyByteArray_AsString(parts)
+        return PyUnicode_DecodeUTF8(<const char*>text, _copy_squeezed(text, PyByteArray_Size(parts), text), "replace")
 
     cdef bint has_words(self, Slot* slot) except -1:
         """Return True if the text in a slot is not blank."""

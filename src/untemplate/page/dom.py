@@ -89,6 +89,9 @@ def visible_text(element: etree._Element) -> str:
     >>> visible_text(etree.HTML("<p>1<b>2</b>3<br>4<script>5</script><i hidden>6</i></p>"))
     '123 4'
     """
+    if is_native(element):
+        text: str = element.visible_text()
+        return text
     if element.tag in HIDDEN_TAGS:
         return ""
     if not len(element):  # most elements that are values contain no others, and this is ten times as fast

@@ -139,8 +139,8 @@ def clean_value(value: str) -> str:
 
 def letters_and_digits(text: str) -> str:
     """Return only the letters and digits of a text, in lower case: the loosest form in which texts are compared."""
-    letters: str | None = core.letters_and_digits(text) if core else None
-    return _SIGNS.sub("", text.lower()) if letters is None else letters
+    letters: str = core.letters_and_digits(text) if core else _SIGNS.sub("", text.lower())
+    return letters
 
 
 def comparable_text(text: str, step: MatchStep) -> str:

@@ -148,27 +148,32 @@ def are_own_texts(tree: etree._Element, texts: Sequence[str]) -> bool:
 
 def _elements_with(tree: etree._Element, keys: set[str]) -> Iterator[etree._Element]:
     """Yield the elements whose text is one of these in letters and digits."""
+    for body in tree.iterchildren("body"):
+        if is_native(body):
+            yield from core.elements_with_letters(body, keys, MAX_LEVELS)  # type: ignore[union-attr]
+        else:
+            yield from _elements_around_texts(body, keys)
+
+
+def _elements_around_texts(body: etree._Element, keys: set[str]) -> Iterator[etree._Element]:
+    """Do the same for a tree of lxml."""
     longest = max(map(len, keys), default=0)
     all_keys = "\n".join(keys)
     seen: set[etree._Element] = set()
-    for body in tree.iterchildren("body"):
-        for leaf in _leaves_in_keys(body, all_keys):
-            for element in islice(_with_ancestors(leaf), MAX_LEVELS):
-                if element in seen:
-                    break
-                seen.add(element)
-                key = letters_and_digits(visible_text(element))
-                if key in keys:
-                    yield element
-                if len(key) > longest:
-                    break
+    for leaf in _leaves_in_keys(body, all_keys):
+        for element in islice(_with_ancestors(leaf), MAX_LEVELS):
+            if element in seen:
+                break
+            seen.add(element)
+            key = letters_and_digits(visible_text(element))
+            if key in keys:
+                yield element
+            if len(key) > longest:
+                break
 
 
 def _leaves_in_keys(body: etree._Element, all_keys: str) -> Iterator[etree._Element]:
     """Yield the elements whose first text is a part of the keys: the text of an element contains those inside it."""
-    if is_native(body):
-        yield from core.elements_with_letters(body, all_keys)  # type: ignore[union-attr]
-        return
     for leaf in body.iter(etree.Element):
         text = (leaf.text or "").strip()
         if text and leaf.tag not in HIDDEN_TAGS and letters_and_digits(text) in all_keys:

@@ -16,10 +16,6 @@ from untemplate.page.locating import letters_and_digits
 __all__ = ["ParsedPage", "parse_page"]
 
 
-# Its lower case depends on the characters around it, of which `shown_string` leaves out some.
-_CAPITAL_SIGMA = "\u03a3"
-
-
 class ParsedPage:
     """A parsed page.
 
@@ -50,7 +46,7 @@ class ParsedPage:
     @cached_property
     def _shown_text(self) -> str:
         """The letters and digits of all text that browsers show."""
-        return letters_and_digits("".join(_shown_texts(self.tree)))
+        return "".join(map(_shown_letters, self.tree.iterchildren("body")))
 
 
 def parse_page(page: Page) -> ParsedPage:
@@ -62,15 +58,18 @@ def parse_page(page: Page) -> ParsedPage:
     return ParsedPage(page.root, page)
 
 
-def _shown_texts(tree: etree._Element) -> Iterator[str]:
-    """Yield the texts in the body of a page, without those of scripts and the like."""
-    for body in tree.iterchildren("body"):
-        if is_native(body) and _CAPITAL_SIGMA not in (shown := body.shown_string()):
-            yield shown
-            continue
-        for element in body.iter():
-            tag = element.tag
-            if element.text and isinstance(tag, str) and tag not in UNSHOWN_TAGS:
-                yield element.text
-            if element.tail:
-                yield element.tail
+def _shown_letters(body: etree._Element) -> str:
+    """Return the letters and digits of the texts in a body, without those of scripts and the like."""
+    if is_native(body):
+        letters: str = body.shown_letters()
+        return letters
+    return letters_and_digits("".join(_shown_texts(body)))
+
+
+def _shown_texts(body: etree._Element) -> Iterator[str]:
+    for element in body.iter():
+        tag = element.tag
+        if element.text and isinstance(tag, str) and tag not in UNSHOWN_TAGS:
+            yield element.text
+        if element.tail:
+            yield element.tail

@@ -51,8 +51,8 @@ __all__ = [
 # that crashes its process is only found when its task is repeated.
 MAX_FAILURES = 4
 
-# On one machine, where Java only moves pages to Python, its second compiler costs more than it saves: 20 instead of 17
-# CPU seconds for the first 20,000 pages, and as many for the next.
+# On one machine, where Java only moves pages to Python, its second compiler costs more than it saves: 20 instead of
+# 17 CPU seconds for the first 20,000 pages, and as many for the next.
 _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
 
 # Environment variables that show that spark-submit, or a configuration, says where Spark is.
