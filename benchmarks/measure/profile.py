@@ -38,7 +38,7 @@ PARTS = {
     "WrapperIndex.match": "match",
     "apply_rules": "select",
     "_RuleRun._read_embedded": "read embedded data",
-    "_RuleRun._judge_matches": "ask the committee how sure to be",
+    "_RuleRun._judge": "ask the committee how sure to be",
     "_RuleRun._find_by_committee": "ask the committee for a value",
     "_Result.make_value": "XPaths and typed data of values",
     "extract_all": "forget the page",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, filterfalse
+from itertools import chain, compress, filterfalse
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -20,9 +20,10 @@ from untemplate.page import Node, Page
 from untemplate.page.captions import CaptionFinder, join_texts
 from untemplate.page.embedded_data import META
 from untemplate.rules.embedded_values import (
+    EmbeddedNodes,
     are_mostly_same,
     are_own_texts,
-    embedded_nodes,
+    embedded_texts,
     find_shown_list,
     same_texts,
     with_other_syntax,
@@ -72,10 +73,38 @@ class Match(NamedTuple):
     confidence: float
     is_doubtful: bool = False
 
-    def with_confidence(self, confidence: float, is_doubtful: bool | None = None) -> Match:
-        """Return the same match with another confidence; as doubtful as before unless that is given."""
-        doubtful = self.is_doubtful if is_doubtful is None else is_doubtful
-        return Match(self.node, self.text, self.rule, confidence, doubtful)
+
+class _Found(NamedTuple):
+    """The values that one part of a rule found on a page; they share what is known about them.
+
+    Attributes:
+        texts: the values; there is at least one.
+        nodes: where each begins. Those of embedded values are made when they are asked for.
+        rule: which part of the rule found them.
+        confidence: the share of the committee that agrees.
+        is_doubtful: True if only a minority of the committee found them.
+    """
+
+    texts: list[str]
+    nodes: Iterable[Node]
+    rule: str
+    confidence: float = 1.0
+    is_doubtful: bool = False
+
+    def with_confidence(self, confidence: float) -> _Found:
+        """Return the same values with another confidence."""
+        return _Found(self.texts, self.nodes, self.rule, confidence, self.is_doubtful)
+
+    def with_limit(self, highest: float) -> _Found:
+        """Return the same values with at most this confidence."""
+        return self.with_confidence(min(self.confidence, highest))
+
+    def matches(self) -> list[Match]:
+        """Return each value by itself."""
+        return [
+            Match(node, text, self.rule, self.confidence, self.is_doubtful)
+            for node, text in zip(self.nodes, self.texts, strict=True)
+        ]
 
 
 def apply_wrapper(
@@ -110,9 +139,9 @@ def apply_rule(rule: Rule, tree: etree._Element, wrapper: Wrapper, attribute: At
 
 @dataclass(slots=True)
 class _Vote:
-    """The committee members with the same values; if one value is wanted, with the same first value."""
+    """The committee members that find the same values."""
 
-    matches: list[Match]
+    found: _Found | None
     weight: float = 0.0
     nodes: set[str] = field(default_factory=set)
 
@@ -128,131 +157,135 @@ class _RuleRun:
     captions: CaptionFinder
 
     def find_matches(self) -> list[Match]:
-        """Return the matches on the page and in its embedded data, whichever are more likely right.
+        """Return the matches on the page and in its embedded data, whichever are more likely right."""
+        found = self._find()
+        return found.matches() if found else []
+
+    def _find(self) -> _Found | None:
+        """Return the values on the page or in its embedded data.
 
         The committee is asked last, as it costs most: where embedded data decide, its confidence does not count.
         """
         selected = self._select_first() if self._reads_first else self._select_visible()
         visible = selected or self._find_by_committee()
         if visible and not self._is_decided(visible):
-            visible = _with_confidence(visible, UNDECIDED)
-        matches = self._choose(visible) if self.rule.embedded else visible
+            visible = visible.with_confidence(UNDECIDED)
+        found = self._choose(visible) if self.rule.embedded else visible
         is_judged = self._reads_first and not self.rule.embedded
-        return matches if matches is not selected or is_judged else self._judge_matches(selected)
+        return found if found is None or found is not selected or is_judged else self._judge(found)
 
     @property
     def _reads_first(self) -> bool:
         """True if the native core finds the one value; without embedded data also the confidence in it."""
         return self.candidates.is_native and not self.attribute.many and self.rule.reads_first_node
 
-    def _is_decided(self, matches: Sequence[Match]) -> bool:
-        """Return False if the labels do not decide whether these matches are the values."""
+    def _is_decided(self, found: _Found) -> bool:
+        """Return False if the labels do not decide whether these are the values."""
         look = self.rule.look
         if self.rule.unfit:
             return False
-        return look is None or looks_alike(look, [match.node for match in matches])
+        return look is None or looks_alike(look, list(found.nodes))
 
-    def _choose(self, visible: list[Match]) -> list[Match]:
+    def _choose(self, visible: _Found | None) -> _Found | None:
         """Return what the embedded data say if the page shows it; else what was found on the page, if anything."""
-        not_shown: list[list[Match]] = []
+        not_shown: list[_Found] = []
         has_other_meta = False
-        for source, matches in self._embedded_values():
-            if _are_same(matches, visible):
-                return _with_confidence(visible, AGREED, is_doubtful=False)
+        for source, embedded in self._embedded_values():
+            if visible and same_texts(embedded.texts, visible.texts):
+                return visible._replace(confidence=AGREED, is_doubtful=False)
             # Meta tags are made for lists of links: they confirm what the page shows, and do not correct it.
             if source == META and visible:
                 has_other_meta = True
-            elif self._are_shown_completely(matches):
-                return _with_confidence(matches, self._trust_in_shown(matches, visible))
+            elif self._are_shown_completely(embedded.texts):
+                return embedded.with_confidence(self._trust_in_shown(embedded, visible))
             else:
-                not_shown.append(matches)
+                not_shown.append(embedded)
         if not visible:
-            return self._as_shown(not_shown[0]) if not_shown else []
-        if not _are_written_alike(not_shown, visible):
-            return _limit_confidence(visible, CONTRADICTED)
-        return _limit_confidence(self._judge_once(visible), META_DIFFERS) if has_other_meta else visible
+            return self._as_shown(not_shown[0]) if not_shown else None
+        if not all(are_mostly_same(embedded.texts, visible.texts) for embedded in not_shown):
+            return visible.with_limit(CONTRADICTED)
+        return self._judge_once(visible).with_limit(META_DIFFERS) if has_other_meta else visible
 
-    def _embedded_values(self) -> Iterator[tuple[str, list[Match]]]:
+    def _embedded_values(self) -> Iterator[tuple[str, _Found]]:
         """Yield the values in the embedded data, the best place first, each with the source that contains them."""
-        for selector in self.rule.embedded:
-            if matches := self._read_embedded(selector):
-                yield selector.path.source, matches
+        for number, selector in enumerate(self.rule.embedded, 1):
+            if found := self._read_embedded(selector, f"{self.attribute.name}#embedded-{number}"):
+                yield selector.path.source, found
 
-    def _trust_in_shown(self, embedded: Sequence[Match], visible: list[Match]) -> float:
+    def _trust_in_shown(self, embedded: _Found, visible: _Found | None) -> float:
         """Return the confidence in embedded values that the page shows, but that are not those found on the page.
 
         A list on which the committee does not agree can neither confirm another list nor exclude it. On `recipes`,
         6 of 10 lists of embedded data were right that differ from such a list; both halves of the sites were counted.
         Too few to be sure: on other sites such lists may mostly be right. Single values are not withheld.
         """
-        if len(embedded) == 1 or not visible:
+        if len(embedded.texts) == 1 or not visible:
             return SHOWN
-        is_split = UNDECIDED < self._judge_once(visible)[0].confidence < 1
+        is_split = UNDECIDED < self._judge_once(visible).confidence < 1
         return UNDECIDED if is_split else SHOWN
 
-    def _as_shown(self, embedded: Sequence[Match]) -> list[Match]:
+    def _as_shown(self, embedded: _Found) -> _Found:
         """Return embedded values that the page does not show, lists as far as possible in the page's own writing."""
-        nodes = (
-            find_shown_list(self.page.tree, [match.text for match in embedded]) if len(embedded) > 1 else []
-        )
+        texts = embedded.texts
+        nodes = find_shown_list(self.page.tree, texts) if len(texts) > 1 else []
         if not nodes:
-            return _with_confidence(embedded, UNDECIDED if self._are_shown(embedded) else NOT_SHOWN)
-        return [Match(node, node.text, embedded[0].rule, SHOWN) for node in nodes]
+            return embedded.with_confidence(UNDECIDED if self._are_shown(texts) else NOT_SHOWN)
+        return _Found([node.text for node in nodes], nodes, embedded.rule, SHOWN)
 
-    def _judge_once(self, matches: list[Match]) -> list[Match]:
-        """Return matches with the committee's confidence, if they do not have a lower one already."""
-        return self._judge_matches(matches) if matches[0].confidence == 1 else matches
+    def _judge_once(self, found: _Found) -> _Found:
+        """Return values with the committee's confidence, if they do not have a lower one already."""
+        return self._judge(found) if found.confidence == 1 else found
 
-    def _are_shown(self, matches: Sequence[Match]) -> bool:
-        return all(self.page.shows(match.text) for match in matches)
+    def _are_shown(self, texts: Iterable[str]) -> bool:
+        return all(map(self.page.shows, texts))
 
-    def _are_shown_completely(self, matches: Sequence[Match]) -> bool:
+    def _are_shown_completely(self, texts: Sequence[str]) -> bool:
         """Return False, too, for a list of items that are only parts of longer texts, as `Oil` in `2 tbsp Oil`.
 
         In the even half of `recipes` one such list is wrong. Of right ones, at least 0.88 of the members are texts of
         their own. Another wrong one is in `changes`. Steps may be cut into sentences: there it says nothing.
         """
-        if not self._are_shown(matches):
+        if not self._are_shown(texts):
             return False
-        texts = [match.text for match in matches]
         return len(texts) == 1 or are_sentences(texts) or are_own_texts(self.page.tree, texts)
 
-    def _read_embedded(self, selector: EmbeddedSelector) -> list[Match]:
+    def _read_embedded(self, selector: EmbeddedSelector, name: str) -> _Found | None:
         """Return the values that a selector finds in the embedded data, whichever syntax the page uses for them."""
-        number = self.rule.embedded.index(selector) + 1
-        name = f"{self.attribute.name}#embedded-{number}"
         for same in chain([selector], with_other_syntax(selector, self.page.embedded)):
-            if matches := self._embedded_matches(same, name):
-                return matches
-        return []
+            if found := self._embedded_found(same, name):
+                return found
+        return None
 
-    def _embedded_matches(self, selector: EmbeddedSelector, name: str) -> list[Match]:
+    def _embedded_found(self, selector: EmbeddedSelector, name: str) -> _Found | None:
         """Return the values of one syntax, as far as they are allowed."""
-        matches = []
-        for node in embedded_nodes(selector, self.page.embedded, self.page.tree):
-            if self._is_allowed(node.text):
-                matches.append(Match(node, node.text, name, 0.0))
-                if not self.attribute.many:
-                    break
-        return matches
+        texts = embedded_texts(selector, self.page.embedded)
+        numbers = list(range(len(texts)))
+        if not self._allows_any_text:
+            numbers = [number for number in numbers if self._is_allowed(texts[number])]
+        if not self.attribute.many:
+            numbers = numbers[:1]
+        if not numbers:
+            return None
+        nodes = EmbeddedNodes(selector, self.page.tree, texts, numbers)
+        return _Found([texts[number] for number in numbers], nodes, name, 0.0)
 
-    def _select_visible(self) -> list[Match]:
-        """Return the matches of the first selector that has any."""
+    def _select_visible(self) -> _Found | None:
+        """Return what the first selector finds that finds anything."""
         for number, selector in enumerate(self.rule.selectors, 1):
-            if matches := self._read_values(selector, f"{self.attribute.name}#{number}"):
-                return matches
-        return []
+            if found := self._read_values(selector, f"{self.attribute.name}#{number}"):
+                return found
+        return None
 
-    def _select_first(self) -> list[Match]:
-        """Return the one match of the first selector that has any; the native core does most of it.
+    def _select_first(self) -> _Found | None:
+        """Return the one value of the first selector that finds any; the native core does most of it.
 
-        Where no embedded data can be asked, the match has the committee's confidence already.
+        Where no embedded data can be asked, it has the committee's confidence already.
         """
         searches, votes = self.rule.first_searches, not self.rule.embedded
         cut = None if self._is_plain else self._cut_first
         first = self.candidates.find_value(searches, self.captions, cut, votes)
         if first is None:
-            return []
+            return None
         number, element, kind, text, value, agreeing = first
         node = Node(element, kind, text)
         confidence = 1.0
@@ -260,12 +293,17 @@ class _RuleRun:
             search = searches[number]
             confidence = self._share_agreeing(node, agreeing, len(search.members), search.in_regions)
             confidence = DISPUTED * confidence if self.rule.disputed else confidence
-        return [Match(node, value, f"{self.attribute.name}#{number + 1}", confidence)]
+        return _Found([value], [node], f"{self.attribute.name}#{number + 1}", confidence)
 
     @property
     def _is_plain(self) -> bool:
         """True if every text of a selected node is a value as it is."""
         return self.rule.takes_any_text and not self.attribute.pattern
+
+    @property
+    def _allows_any_text(self) -> bool:
+        """True if neither the type nor a pattern decides whether a text is a value."""
+        return not (self.rule.typed or self.rule.single or self.attribute.pattern)
 
     def _cut_first(self, text: str) -> str | None:
         """Return the first value in the text of a node; None if there is none."""
@@ -274,11 +312,13 @@ class _RuleRun:
                 return value
         return None
 
-    def _read_values(self, selector: Selector, name: str) -> list[Match]:
+    def _read_values(self, selector: Selector, name: str) -> _Found | None:
         """Return the values at the nodes that a selector selects."""
         nodes = self._select_nodes(selector)
-        matches = self._matches_at_one(nodes, name) if self._uses_one_node else self._matches_at(nodes, name)
-        return matches if self.attribute.many else matches[:1]
+        found = self._read_one(nodes, name) if self._uses_one_node else self._read_all(nodes, name)
+        if found is None or self.attribute.many or len(found.texts) == 1:
+            return found
+        return _Found(found.texts[:1], list(found.nodes)[:1], name)
 
     def _select_nodes(self, selector: Selector) -> Iterable[Node]:
         """Return the selected nodes that may be values: the likeliest one, or all members of a list but titles."""
@@ -294,37 +334,41 @@ class _RuleRun:
         """True if all values are at one node: there is only one, or separators are between them."""
         return not self.attribute.many or bool(self.rule.range and self.rule.range.separators)
 
-    def _matches_at_one(self, nodes: Iterable[Node], name: str) -> list[Match]:
+    def _read_one(self, nodes: Iterable[Node], name: str) -> _Found | None:
         """Return the values at the first node that has any, preferably one that is not crossed out."""
-        crossed_out: list[Match] = []
+        crossed_out: _Found | None = None
         for node in nodes:
-            matches = self._matches_at([node], name)
-            if matches and not is_crossed_out(node):
-                return matches
-            crossed_out = crossed_out or matches
+            found = self._read_all([node], name)
+            if found and not is_crossed_out(node):
+                return found
+            crossed_out = crossed_out or found
         return crossed_out
 
-    def _matches_at(self, nodes: Iterable[Node], name: str) -> list[Match]:
+    def _read_all(self, nodes: Iterable[Node], name: str) -> _Found | None:
         """Return the values at all of these nodes."""
+        places: list[Node] = []
+        texts: list[str] = []
         if self._is_plain:
-            return [Match(node, node.text, name, 1.0) for node in nodes]
-        matches: list[Match] = []
-        for node in nodes:
-            matches += [Match(node, text, name, 1.0) for text in self._value_texts(node)]
-        return matches
+            places = list(nodes)
+            texts = [node.text for node in places]
+        else:
+            for node in nodes:
+                values = self._value_texts(node)
+                texts += values
+                places += [node] * len(values)
+        return _Found(texts, places, name) if texts else None
 
-    def _judge_matches(self, matches: list[Match]) -> list[Match]:
-        """Return the matches, each with the committee's confidence in it; several values are judged as a whole."""
+    def _judge(self, found: _Found) -> _Found:
+        """Return the values with the committee's confidence in them; several values are judged as a whole."""
         trust = DISPUTED if self.rule.disputed else 1.0
         if not self.attribute.many:
-            return [match.with_confidence(trust * self._confidence(match.node)) for match in matches]
-        texts = [match.text for match in matches]
+            return found.with_confidence(trust * self._confidence(next(iter(found.nodes))))
         agreeing = voting = 1
         for member in self.rule.committee:
-            member_texts = [match.text for match in self._member_matches(member, "")]
-            voting += bool(member_texts)
-            agreeing += member_texts == texts
-        return _with_confidence(matches, trust * agreeing / voting)
+            other = self._read_member(member, "")
+            voting += other is not None
+            agreeing += other is not None and other.texts == found.texts
+        return found.with_confidence(trust * agreeing / voting)
 
     def _pick_likely(self, classifier: CandidateClassifier, nodes: Iterable[Node]) -> list[Node]:
         """Return the candidates that are more likely the value than not; only the likeliest if one is wanted."""
@@ -365,61 +409,47 @@ class _RuleRun:
             agreeing += selector_matches(member, node, self.candidates, self.captions)
         return (agreeing + 1) / (voting + len(others) + 1)
 
-    def _find_by_committee(self) -> list[Match]:
+    def _find_by_committee(self) -> _Found | None:
         """Return what the committee finds where no selector finds anything.
 
         More than half of it, by weight, must agree, or two members that select different kinds of nodes. A mandatory
         value is on every page: there, one member is enough if the title of the page repeats what it finds.
         """
         votes = self._collect_votes()
-        total = sum(vote.weight for vote in votes.values())
-        votes.pop((), None)
-        if not total:
-            return []
-        for vote in votes.values():
-            if 2 * vote.weight > total or len(vote.nodes) > 1:
-                return _with_confidence(vote.matches, vote.weight / total / 2)
-        for vote in votes.values():
-            if self.attribute.mandatory and self.page.has_title_with(vote.matches[0].text):
-                return _with_confidence(vote.matches, vote.weight / total / 2, is_doubtful=True)
-        return []
+        total = sum(vote.weight for vote in votes)
+        for vote in votes:
+            if vote.found and (2 * vote.weight > total or len(vote.nodes) > 1):
+                return vote.found.with_confidence(vote.weight / total / 2)
+        if not self.attribute.mandatory:
+            return None
+        for vote in votes:
+            if vote.found and self.page.has_title_with(vote.found.texts[0]):
+                return vote.found._replace(confidence=vote.weight / total / 2, is_doubtful=True)
+        return None
 
-    def _collect_votes(self) -> dict[tuple[str, ...], _Vote]:
-        """Return the votes of the committee by texts. No text is what members say that find nothing.
+    def _collect_votes(self) -> list[_Vote]:
+        """Return the votes of the committee, those of members that find nothing, too.
 
         Such members have no say in lists, which a description may miss as a whole.
         """
         votes: dict[tuple[str, ...], _Vote] = {}
         for number, member in enumerate(self.rule.committee, 1):
-            matches = self._member_matches(member, f"{self.attribute.name}#committee-{number}")
-            if self.attribute.many and not matches:
+            found = self._read_member(member, f"{self.attribute.name}#committee-{number}")
+            if self.attribute.many and not found:
                 continue
-            vote = votes.setdefault(tuple(match.text for match in matches), _Vote(matches))
+            vote = votes.setdefault(tuple(found.texts) if found else (), _Vote(found))
             vote.weight += member.vote_weight
             vote.nodes.add(member.node)
-        return votes
+        return list(votes.values())
 
-    def _member_matches(self, member: Selector, name: str) -> list[Match]:
+    def _read_member(self, member: Selector, name: str) -> _Found | None:
         """Return what one committee member finds, without static texts such as the caption of the next value."""
-        return [match for match in self._read_values(member, name) if not self.captions.is_static(match.node)]
-
-
-def _are_same(matches: Sequence[Match], others: Sequence[Match]) -> bool:
-    """Return True if the values of two kinds of places are the same, in this order."""
-    return same_texts([match.text for match in matches], [match.text for match in others])
-
-
-def _are_written_alike(lists: Iterable[Sequence[Match]], visible: Sequence[Match]) -> bool:
-    """Return True if all lists have most of their members in common with the one on the page."""
-    texts = [match.text for match in visible]
-    return all(are_mostly_same([match.text for match in matches], texts) for matches in lists)
-
-
-def _with_confidence(
-    matches: Sequence[Match], confidence: float, is_doubtful: bool | None = None
-) -> list[Match]:
-    return [match.with_confidence(confidence, is_doubtful) for match in matches]
-
-
-def _limit_confidence(matches: Sequence[Match], highest: float) -> list[Match]:
-    return [match.with_confidence(min(match.confidence, highest)) for match in matches]
+        found = self._read_values(member, name)
+        if found is None:
+            return None
+        is_static = list(map(self.captions.is_static, found.nodes))
+        if not any(is_static):
+            return found
+        kept = [not static for static in is_static]
+        texts = list(compress(found.texts, kept))
+        return _Found(texts, list(compress(found.nodes, kept)), name) if texts else None

@@ -12,7 +12,7 @@ part of each member.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from lxml import etree
@@ -26,9 +26,9 @@ from untemplate.rules.rule import EmbeddedSelector
 
 __all__ = [
     "MAX_EMBEDDED_TEXT",
+    "EmbeddedNodes",
     "are_mostly_same",
     "are_own_texts",
-    "embedded_nodes",
     "embedded_texts",
     "find_shown_list",
     "same_texts",
@@ -72,15 +72,30 @@ def with_other_syntax(selector: EmbeddedSelector, embedded: EmbeddedData) -> Ite
             yield replace(selector, path=replace(path, source=source, ends=ends), skips_repeats=True)
 
 
-def embedded_nodes(selector: EmbeddedSelector, embedded: EmbeddedData, root: object) -> Iterator[Node]:
-    """Yield the values that a selector selects as nodes, each with its path."""
-    texts = embedded_texts(selector, embedded)
-    path = str(selector.path)
-    if len(texts) == 1 and not selector.position:
-        yield Node(root, "data", texts[0], path)
-        return
-    for number, text in enumerate(texts, max(selector.position, 1)):
-        yield Node(root, "data", text, f"{path}[{number}]")
+@dataclass(frozen=True, slots=True)
+class EmbeddedNodes:
+    """The nodes of embedded values. Most values only confirm what the page shows, so their nodes are never made.
+
+    Attributes:
+        selector: selected the values.
+        root: the root element of the page.
+        texts: all values that it selected.
+        numbers: which of them are meant, counted from 0.
+    """
+
+    selector: EmbeddedSelector
+    root: etree._Element
+    texts: Sequence[str]
+    numbers: Sequence[int]
+
+    def __iter__(self) -> Iterator[Node]:
+        path, position = str(self.selector.path), self.selector.position
+        if len(self.texts) == 1 and not position:
+            yield Node(self.root, "data", self.texts[0], path)
+            return
+        first = max(position, 1)
+        for number in self.numbers:
+            yield Node(self.root, "data", self.texts[number], f"{path}[{first + number}]")
 
 
 def same_texts(first: Sequence[str], second: Sequence[str]) -> bool:
