@@ -46,7 +46,7 @@ if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
 from pyspark.sql import SparkSession
 
 from untemplate.engines import spark as engine
-from untemplate.engines.spark import job_io, jobs
+from untemplate.engines.spark import job_io, learn_jobs
 from untemplate.engines.spark.job_io import temporary_settings
 
 # Little work is over before optimizing it pays.
@@ -364,7 +364,7 @@ def test_the_rules_of_a_crawl(spark: SparkSession, site: Site, tmp_path: Path) -
 
 
 def test_a_large_site_is_sampled(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "MAX_SAMPLE_PAGES", 50)
+    monkeypatch.setattr(learn_jobs, "MAX_SAMPLE_PAGES", 50)
     rows = [{"site": "a", "url": f"http://a/{number}", "html": b"<p>"} for number in range(500)]
     rows += [
         {"site": "b", "url": "http://b/", "html": b"<p>"},
@@ -372,7 +372,9 @@ def test_a_large_site_is_sampled(spark: SparkSession, monkeypatch: pytest.Monkey
     ]
     labels = [{"site": site, "name": f"http://{site}/{number}"}
               for site, number in (("a", 7), ("a", 8), ("b", ""))]  # fmt: skip
-    chosen = jobs._sample_pages(*(spark.createDataFrame(pa.Table.from_pylist(one)) for one in (rows, labels)))
+    chosen = learn_jobs._sample_pages(
+        *(spark.createDataFrame(pa.Table.from_pylist(one)) for one in (rows, labels))
+    )
     urls = {row.url for row in chosen.collect()}
     assert {"http://a/7", "http://a/8", "http://b/"} <= urls
     assert "http://c/" not in urls
@@ -384,7 +386,7 @@ def test_sites_are_streams_of_their_labels_and_pages(spark: SparkSession) -> Non
         {"site": f"s{number % 3}", "url": f"http://{number:03}/", "html": b"<p>"} for number in range(300)
     ]
     lines = [{"site": f"s{number % 4}", "line": f"line {number}", "name": ""} for number in range(8)]
-    frame = jobs._stream_by_site(
+    frame = learn_jobs._stream_by_site(
         *(spark.createDataFrame(pa.Table.from_pylist(rows)) for rows in (pages, lines))
     )
     with temporary_settings(spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": 7}):
@@ -398,7 +400,7 @@ def test_sites_are_streams_of_their_labels_and_pages(spark: SparkSession) -> Non
 
 def list_pieces(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield a row a site: how many lines and pages it has, and whether lines come first and pages are in order."""
-    for site, pieces in groupby(jobs._split_by_site(batches), key=jobs._site_of):
+    for site, pieces in groupby(learn_jobs._split_by_site(batches), key=learn_jobs._site_of):
         rows = [row for piece in pieces for row in piece.to_pylist()]
         lines = [row["line"] for row in rows if row["line"]]
         urls = [row["url"] for row in rows[len(lines) :]]
