@@ -69,7 +69,9 @@ class Disk:
 
 def result(task: int) -> Result:
     return Result(
-        {"": f"{task}\n".encode()}, Tally(records=1), {}, Skipped(Counter({"odd": 1}), {"odd": [str(task)]})
+        {"": f"{task}\n".encode()},
+        {"": CrawlTally({"": Tally(records=1)})},
+        Skipped(Counter({"odd": 1}), {"odd": [str(task)]}),
     )
 
 

@@ -131,7 +131,7 @@ WRITERS: dict[str, Callable[[Path, list[Page]], Path]] = {
 
 def extract_locally(source: Path, rules: Rules, output: Path) -> Result:
     done = local.extract_to_file(read_pages(source), rules, output, workers=1)
-    return Result({}, done.tally, done.crawls, done.skipped)
+    return Result({}, done.crawls, done.skipped)
 
 
 @pytest.mark.parametrize(

@@ -200,15 +200,21 @@ class Result:
 
     Attributes:
         records: The encoded records of each table.
-        tally: The counts of all records.
         crawls: The counts of each site, by cluster.
         skipped: Pages that could not be read, or are of no known site.
     """
 
     records: dict[str, bytes] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
     crawls: dict[str, CrawlTally] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
+
+    @property
+    def tally(self) -> Tally:
+        """The counts of all records."""
+        total = Tally()
+        for crawl in self.crawls.values():
+            total.update(crawl.total())
+        return total
 
     def add(self, extracted: ExtractedPages, settings: Settings) -> None:
         """Encode and count the records of some pages."""
@@ -220,8 +226,6 @@ class Result:
 
     def count(self, extracted: ExtractedPages) -> None:
         """Count the records of some pages, and do not keep them."""
-        for crawl in extracted.crawls.values():
-            self.tally.update(crawl.total())
         merge_crawls(self.crawls, extracted.crawls)
         self.skipped.update(extracted.unknown)
 
@@ -229,7 +233,6 @@ class Result:
         """Append the records of the pages that follow."""
         for table, records in other.records.items():
             self._append(table, records)
-        self.tally.update(other.tally)
         merge_crawls(self.crawls, other.crawls)
         self.skipped.update(other.skipped)
 

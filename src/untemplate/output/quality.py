@@ -42,7 +42,8 @@ class Tally:
         doubtful: attribute → records whose value is doubtful: its confidence is at most `MAX_DOUBTFUL_CONFIDENCE`.
         dropped: attribute → records that lost all its values, since less sure than was asked for.
         unmatched: reason → pages that no rules match.
-        confidence: attribute → sum of the confidence in its values, one number a record.
+        confidence: attribute → sum of the confidence in its values, one number a record; in thousandths, as sums of
+            fractions would depend on the order of the records.
     """
 
     pages: int = 0
@@ -53,17 +54,18 @@ class Tally:
     doubtful: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     unmatched: Counter[str] = field(default_factory=Counter)
-    confidence: dict[str, float] = field(default_factory=dict)
+    confidence: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def from_dict(cls, counts: Mapping[str, Any]) -> Tally:
         """Return the tally whose `to_dict` this is."""
         counters = {name: Counter(counts[name]) for name in ("filled", "doubtful", "dropped", "unmatched")}
-        return cls(**{**counts, **counters})
+        confidence = Counter({name: _thousandths(share) for name, share in counts["confidence"].items()})
+        return cls(**{**counts, **counters, "confidence": confidence})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as JSON can store them."""
-        return dict(vars(self))
+        return vars(self) | {"confidence": {name: total / 1000 for name, total in self.confidence.items()}}
 
     def add(self, record: Record) -> None:
         """Count one record: its page if it is the first of it, its values, and why it has none."""
@@ -72,7 +74,7 @@ class Tally:
         self.records += 1
         for name in record.values:
             confidence = record.confidence(name) or 0.0
-            self._add_confidence(name, confidence)
+            self.confidence[name] += _thousandths(confidence)
             self.filled[name] += 1
             if confidence <= MAX_DOUBTFUL_CONFIDENCE:
                 self.doubtful[name] += 1
@@ -100,8 +102,7 @@ class Tally:
         self.filled.update(other.filled)
         self.doubtful.update(other.doubtful)
         self.dropped.update(other.dropped)
-        for name, confidence in other.confidence.items():
-            self._add_confidence(name, confidence)
+        self.confidence.update(other.confidence)
         for reason, count in other.unmatched.items():
             self._add_reason(reason, count)
 
@@ -117,15 +118,16 @@ class Tally:
 
     def mean_confidence(self, attribute: str) -> float:
         """Return the mean confidence in the values of an attribute; 0 if there are none."""
-        return self.confidence.get(attribute, 0.0) / max(1, self.filled[attribute])
-
-    def _add_confidence(self, attribute: str, confidence: float) -> None:
-        self.confidence[attribute] = round(self.confidence.get(attribute, 0.0) + confidence, 3)
+        return self.confidence[attribute] / 1000 / max(1, self.filled[attribute])
 
     def _add_reason(self, reason: str, count: int) -> None:
         """Count pages that no rules match by reason; together with others if there are too many reasons."""
         has_room = reason in self.unmatched or len(self.unmatched) < MAX_REASONS
         self.unmatched[reason if has_room else OTHER_REASONS] += count
+
+
+def _thousandths(share: float) -> int:
+    return round(1000 * share)
 
 
 TrueValues = Mapping[str, Sequence[str]]
@@ -166,7 +168,7 @@ class CrawlTally:
         """Return the counts without what they say about the committee, because other rules have another one."""
         return CrawlTally(
             {
-                cluster: replace(tally, confidence={}, doubtful=Counter())
+                cluster: replace(tally, confidence=Counter(), doubtful=Counter())
                 for cluster, tally in self.clusters.items()
             }
         )
