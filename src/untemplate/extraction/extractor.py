@@ -185,7 +185,7 @@ class Rules:
             elif matches[0].confidence == UNDECIDED:
                 record.missing[name] = Reason.UNDECIDED
             else:
-                record.values[name] = [result.make_value(match, attribute, page) for match in matches]
+                record.values[name] = result.make_values(matches, attribute, page)
         return record
 
     def _match_page(self, page: Page) -> tuple[Wrapper | None, list[_Result]]:
@@ -282,12 +282,19 @@ class _Result:
         """Return True if an attribute has a value that is not doubtful."""
         return any(not match.is_doubtful for match in self.matches[attribute])
 
-    def make_value(self, match: Match, attribute: Attribute, page: Page) -> Value:
-        """Return a match as a value: with its typed data, and its XPath on the page."""
-        data = parse_typed(match.text, attribute.type, page.url)
-        xpath = self.record_page.xpath(match.node) if self.record_page else match.node.numbered_xpath
-        confidence = match.confidence * UNCERTAIN_PAGE if self.is_uncertain else match.confidence
-        return Value(match.text, data, xpath, match.rule, round(confidence, 3))
+    def make_values(self, matches: Sequence[Match], attribute: Attribute, page: Page) -> list[Value]:
+        """Return the matches of one attribute as values: with typed data, and their XPaths on the page.
+
+        What is found together has one confidence.
+        """
+        share = matches[0].confidence
+        confidence = round(share * UNCERTAIN_PAGE if self.is_uncertain else share, 3)
+        values: list[Value] = []
+        for node, text, rule, *_ in matches:
+            data = parse_typed(text, attribute.type, page.url)
+            xpath = self.record_page.xpath(node) if self.record_page else node.numbered_xpath
+            values.append(Value(text, data, xpath, rule, confidence))
+        return values
 
 
 def _reason_missing(attribute: str, wrapper: Wrapper) -> Reason:

@@ -2,6 +2,34 @@
 # code of `page/embedded_data.py` and `page/embedded_formats.py` does the same, and the rest.
 
 
+def texts_of_type(Element top not None, str tag not None, str word not None):
+    """Return the texts of the elements inside another one that have this tag, and a `type` with a word, in document order.
+
+    Args:
+        top: the element around them.
+        tag: the tag.
+        word: the word, in lower case.
+    """
+    cdef Document document = top.document
+    cdef int32_t wanted = document.tag_filter(tag)
+    cdef int32_t type_name = document.number_of("type")
+    cdef int32_t end = document.last_inside(top.number)
+    cdef int32_t number
+    cdef Attribute* attribute
+    cdef Node* node
+    cdef list texts = []
+    if wanted < 0 or type_name == NO_NAME:
+        return texts
+    number = document.names[wanted].first_node
+    while 0 <= number <= end:
+        node = &document.nodes[number]
+        attribute = document.find_attribute(number, type_name) if number >= top.number else NULL
+        if attribute != NULL and word in document.string(attribute.value, attribute.length).lower():
+            texts.append(document.string(node.text, node.text_length))
+        number = node.same_tag
+    return texts
+
+
 def visit_objects(list roots not None, int max_depth, Py_ssize_t max_visited):
     """Return all objects inside data, an object before those inside it.
 

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from untemplate.native import core
+from untemplate.native import core, is_native
 from untemplate.page.embedded_formats import parse_flight, parse_json, read_meta, read_microdata, read_rdfa
 from untemplate.page.embedded_scripts import (
     FLIGHT,
+    LINKED_DATA_TYPE,
     MAX_KEY_LENGTH,
     DataScript,
     generalize_key,
@@ -435,6 +436,9 @@ class EmbeddedData:
 
     def _linked_data(self) -> Iterator[str]:
         """Yield the scripts with JSON-LD."""
+        if is_native(self._tree):
+            yield from core.texts_of_type(self._tree, "script", LINKED_DATA_TYPE)  # type: ignore[union-attr]
+            return
         for element in self._tree.iter("script"):
             if is_linked_data(element.get("type") or ""):
                 yield element.text or ""

@@ -12,7 +12,10 @@ from lxml import etree
 from untemplate.page.dom import squeeze
 from untemplate.page.embedded_formats import parse_assignments, parse_json, resolve_nuxt
 
-__all__ = ["FLIGHT", "MAX_KEY_LENGTH", "DataScript", "generalize_key", "is_linked_data"]
+__all__ = ["FLIGHT", "LINKED_DATA_TYPE", "MAX_KEY_LENGTH", "DataScript", "generalize_key", "is_linked_data"]
+
+LINKED_DATA_TYPE = "ld+json"
+"""What the type of a script with JSON-LD contains, in lower case."""
 
 FLIGHT = "__next_f"
 """The name of the data that Next.js streams."""
@@ -82,7 +85,7 @@ class DataScript:
 
 def is_linked_data(type_: str) -> bool:
     """Return True for the type of a script with JSON-LD."""
-    return "ld+json" in type_.lower()
+    return LINKED_DATA_TYPE in type_.lower()
 
 
 def _kind_of_script(type_: str) -> str:
