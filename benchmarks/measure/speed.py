@@ -6,14 +6,16 @@ python -m benchmarks.measure.speed --by untemplate          ours and the parsers
 python -m benchmarks.measure.speed --recipes 4 --by untemplate      today's pages: of four recipe sites one
 python -m benchmarks.measure.speed --chart docs/images/speed.svg
 
-All ways take turns on each page, in one order and in the other: what ran before leaves its traces in the caches. The
-time of a way is the mean of both orders.
+Ways take turns on each page, in one order and in the other: what ran before leaves its traces in the caches. The time
+of a way is the mean of both orders. Each way takes turns with the parse alone, and, in a column of its own, with all
+other ways: then it finds the caches full of what eight others left there.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from statistics import mean, median
@@ -70,10 +72,41 @@ ABSOLUTE_XPATHS = [
 ]
 
 Way = Callable[[Page], object]
-Times = dict[str, list[float]]
-"""Way → CPU seconds per page."""
+Times = dict[str, float]
+"""Way → CPU seconds of a page."""
 Ratios = dict[str, list[float]]
 """Way → times as multiples of the parse of the same page."""
+
+
+@dataclass
+class Measured:
+    """What was measured on some pages.
+
+    Attributes:
+        parse: the CPU seconds of the parse of each page.
+        with_parse: the ratios of ways that take turns with the parse alone.
+        with_all: the ratios of ways that take turns with all others.
+    """
+
+    parse: list[float] = field(default_factory=list)
+    with_parse: Ratios = field(default_factory=dict)
+    with_all: Ratios = field(default_factory=dict)
+
+    def add_page(self, ways: Mapping[str, Way], page: Page) -> None:
+        """Measure all ways on a page."""
+        times = measure_both_orders(ways, page)
+        self.parse.append(times[PARSE])
+        for way in ways:
+            pair = measure_both_orders({PARSE: ways[PARSE], way: ways[way]}, page)
+            self.with_all.setdefault(way, []).append(times[way] / times[PARSE])
+            self.with_parse.setdefault(way, []).append(pair[way] / pair[PARSE])
+
+    def add_site(self, other: Measured) -> None:
+        """Append what was measured on the pages of another site."""
+        self.parse += other.parse
+        for mine, theirs in ((self.with_parse, other.with_parse), (self.with_all, other.with_all)):
+            for way, ratios in theirs.items():
+                mine.setdefault(way, []).extend(ratios)
 
 
 def _lxml_and_xpaths(page: Page) -> object:
@@ -107,15 +140,15 @@ PARSERS: dict[str, Way] = {
 }
 
 
-def measure_site(site: Site) -> Times:
-    """Return the times of every page of a SWDE site."""
+def measure_site(site: Site) -> Measured:
+    """Return what was measured on every page of a SWDE site."""
     labels = labels_of(labeling_order(site)[:LABELED], site.truth())
     return measure(learn(site.pages(), labels, schema_of(site.vertical)), site.pages())
 
 
-def measure_recipes(name: str) -> Times:
-    """Return the times of the pages of a recipe site, with scripts and without, by rules from one labeled page."""
-    times: Times = {way: [] for way in (*PARSERS, OURS)}
+def measure_recipes(name: str) -> Measured:
+    """Return the same for a recipe site, with scripts and without, by rules from one labeled page."""
+    measured = Measured()
     for scripts in (True, False):
         site = recipes.read_site(name, scripts)
         if site is None:
@@ -124,31 +157,33 @@ def measure_recipes(name: str) -> Times:
             rules = learn(site.pages, site.labels(), site.schema)
         except LabelError:
             continue
-        for way, seconds in measure(rules, site.pages).items():
-            times[way] += seconds
-    return times
+        measured.add_site(measure(rules, site.pages))
+    return measured
 
 
-def measure(rules: Rules, pages: Sequence[Page]) -> Times:
-    """Return the times of all ways: parsers, the signature, and from HTML to a record in a JSONL file."""
+def measure(rules: Rules, pages: Sequence[Page]) -> Measured:
+    """Measure all ways on some pages: parsers, the signature, and from HTML to a record in a JSONL file."""
+    measured = Measured()
     with TemporaryDirectory() as folder, open_records(Path(folder) / "records.jsonl", rules.schema) as write:
 
         def extract(page: Page) -> None:
             for record in rules.extract([page]):
                 write(record)
 
-        ways = PARSERS | {OURS: extract}
-        times: Times = {way: [] for way in ways}
         for page in pages:
             page.release()
             extract(page)  # what the first page of a process costs is measured by `measure.scale`
-            forward, backward = measure_turns(ways, page), measure_turns(dict(reversed(ways.items())), page)
-            for way in ways:
-                times[way].append((forward[way] + backward[way]) / 2)
-    return times
+            measured.add_page(PARSERS | {OURS: extract}, page)
+    return measured
 
 
-def measure_turns(ways: Mapping[str, Way], page: Page) -> dict[str, float]:
+def measure_both_orders(ways: Mapping[str, Way], page: Page) -> Times:
+    """Return the time of each way on a page, the mean of both orders."""
+    forward, backward = measure_turns(ways, page), measure_turns(dict(reversed(ways.items())), page)
+    return {way: (forward[way] + backward[way]) / 2 for way in ways}
+
+
+def measure_turns(ways: Mapping[str, Way], page: Page) -> Times:
     """Return the least time of each way on a page; all take turns in this order."""
     least = dict.fromkeys(ways, float("inf"))
     for _ in range(PASSES):
@@ -172,15 +207,18 @@ def measure_peer(peer: str, site: Site) -> list[float]:
         return []
 
 
-def show(console: Console, ratios: Ratios, parse: float, failed: Sequence[str]) -> None:
-    pages = len(ratios[PARSE])
-    title = f"{pages:,} pages, CPU time as a multiple of lxml.html.document_fromstring, {1000 * parse:.2f} ms a page"
-    title += f"; {describe_core()}"
-    table = Table("way", "mean", "median", "95 % below", "pages/s", title=title)
-    for way, own in ratios.items():
-        high = sorted(own)[int(0.95 * (len(own) - 1))]
-        cells = [f"{value:.2f}" for value in (mean(own), median(own), high)]
-        table.add_row(way, *cells, f"{1 / (mean(own) * parse):,.0f}")
+def show(console: Console, measured: Measured, failed: Sequence[str]) -> None:
+    parse = mean(measured.parse)
+    title = f"{len(measured.parse):,} pages, CPU time as a multiple of lxml.html.document_fromstring, "
+    title += f"{1000 * parse:.2f} ms a page; {describe_core()}"
+    table = Table("way", "mean", "median", "95 % below", "mean in turns with all", "pages/s", title=title)
+    for way, ratios in measured.with_parse.items():
+        high = sorted(ratios)[int(0.95 * (len(ratios) - 1))]
+        cells = [f"{value:.2f}" for value in (mean(ratios), median(ratios), high)]
+        among = measured.with_all.get(way)
+        table.add_row(
+            way, *cells, f"{mean(among):.2f}" if among else "", f"{1 / (mean(ratios) * parse):,.0f}"
+        )
     console.print(table)
     for line in failed:
         console.print(line, markup=False)
@@ -210,12 +248,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--chart", type=Path, metavar="FILE", help="draw the throughput too: .svg or .png")
     options = parser.parse_args(arguments)
     console, chosen = open_sites(options)
-    measured: list[Callable[[], Times]] = [partial(measure_site, site) for site in chosen]
+    sites: list[Callable[[], Measured]] = [partial(measure_site, site) for site in chosen]
     if options.recipes:
-        measured = [partial(measure_recipes, name) for name in recipes.site_names()[:: options.recipes]]
+        sites = [partial(measure_recipes, name) for name in recipes.site_names()[:: options.recipes]]
     progress = Console(stderr=True)
-    times: Times = {way: [] for way in (*PARSERS, OURS)}
-    ratios: Ratios = {way: [] for way in times}
+    measured = Measured()
     failed: list[str] = []
     peers = [peer for peer in PEERS if peer in options.by and not options.recipes]
     for peer in list(peers):
@@ -224,20 +261,17 @@ def main(arguments: Sequence[str]) -> int:
         except Uninstallable as error:
             failed.append(f"{peer}: does not install: {error}")
             peers.remove(peer)
-    for measure_one in track(measured, "sites", console=progress, transient=True):
-        own = measure_one()
-        for way, seconds in own.items():
-            times[way] += seconds
-            ratios[way] += [one / parse for one, parse in zip(seconds, own[PARSE], strict=True)]
+    for measure_one in track(sites, "sites", console=progress, transient=True):
+        measured.add_site(measure_one())
     for peer in peers:
         for site in chosen:
             found = measure_peer(peer, site)
-            ratios.setdefault(peer, []).extend(found)
+            measured.with_parse.setdefault(peer, []).extend(found)
             if not found:
                 failed.append(f"{peer}: fails on {site.vertical}-{site.name}, which is left out")
-    show(console, ratios, mean(times[PARSE]), failed)
+    show(console, measured, failed)
     if options.chart:
-        draw(options.chart, ratios, mean(times[PARSE]))
+        draw(options.chart, measured.with_parse, mean(measured.parse))
     return 0
 
 
