@@ -201,9 +201,9 @@ def _fingerprint(source: str) -> str:
     fingerprint = hashlib.sha256()
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        fingerprint.update(os.fsencode(os.path.relpath(folder, path)))
-        for name in sorted(name for name in names if not name.startswith(".")):
-            fingerprint.update(os.fsencode(f"{name} {_file_stamp(f'{folder}/{name}')} "))
+        visible = sorted(name for name in names if not name.startswith("."))
+        stamps = [f"{name} {_file_stamp(f'{folder}/{name}')} " for name in visible]
+        fingerprint.update(os.fsencode(os.path.relpath(folder, path) + "".join(stamps)))
     return fingerprint.hexdigest()
 
 

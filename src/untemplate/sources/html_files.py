@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, BinaryIO, NamedTuple, cast
@@ -89,6 +89,18 @@ def swde_site(names: Iterable[str]) -> str:
             return ""
         site = match[1]
     return site
+
+
+def _find_swde_site(names: Iterator[str]) -> tuple[str, Iterator[str]]:
+    """Return what `swde_site` returns, and all names again: a big folder takes long to list."""
+    seen: list[str] = []
+
+    def remember() -> Iterator[str]:
+        for name in names:
+            seen.append(name)
+            yield name
+
+    return swde_site(remember()), chain(seen, names)
 
 
 def read_members(
@@ -213,12 +225,12 @@ class FolderReader:
 
         The URLs of `pages.csv` are read here, once, and each part gets those of its files.
         """
-        site = swde_site(self._names(Skipped()))
+        site, names = _find_swde_site(self._names(skipped))
         urls = self._read_url_tables(skipped)
-        page_names = (name for name in self._names(skipped) if not is_url_table(name))
-        while names := tuple(islice(page_names, size)):
-            table_urls = {name: urls[name] for name in names if name in urls}
-            yield SourcePart(_FolderPart(self.path, names, site, table_urls, self.limits))
+        page_names = (name for name in names if not is_url_table(name))
+        while part := tuple(islice(page_names, size)):
+            table_urls = {name: urls[name] for name in part if name in urls}
+            yield SourcePart(_FolderPart(self.path, part, site, table_urls, self.limits))
 
     def _read_url_tables(self, skipped: Skipped) -> dict[str, str]:
         """Read the URLs of all `pages.csv` by path; a table that cannot be read is counted as skipped."""
