@@ -11,6 +11,7 @@ from lxml import etree
 
 from benchmarks.data.html_noise import make_noise
 from untemplate import Page
+from untemplate.errors import PageError
 from untemplate.native import core, is_native
 from untemplate.page import Node
 from untemplate.page.captions import nodes_after, nodes_before, static_key
@@ -112,3 +113,30 @@ def test_events_skip_what_is_inside() -> None:
             walker.skip_subtree()
     assert ("start", "b") not in events
     assert events.index(("end", "p")) == events.index(("start", "p")) + 1
+
+
+def test_paths_and_texts_of_random_pages() -> None:
+    random = Random(29)
+    for _ in range(1000):
+        html = make_noise(random)
+        try:
+            expected = [(node.path, node.text) for node in Page(html=html).nodes]
+        except PageError:
+            continue
+        assert Page(html=html).path_texts() == expected
+
+
+def test_paths_and_texts_of_values_and_hidden_parts() -> None:
+    page = Page(html="<p id=a title=' t  u '>x<!--c-->y<script src=s>z</script>w<img src='' alt=i><p>x")
+    assert page.path_texts() == [
+        ("html/body/p/@title", "t u"),
+        *[("html/body/p/text()", text) for text in "xyw"],
+        ("html/body/p/img/@alt", "i"),
+        ("html/body/p/text()", "x"),
+    ]
+
+
+def test_paths_that_are_too_long_together() -> None:
+    names = "".join(f"<x{'y' * 90}{number}>" for number in range(1000))
+    with pytest.raises(PageError, match="too deeply for the length of their names"):
+        Page(html=names).path_texts()

@@ -178,7 +178,7 @@ def find_site_words(pages: Iterable[Page], share: float = SHARED_BY) -> SiteWord
     for page in pages:
         with page.temporarily_parsed():
             try:
-                pairs = {(node.path, node.text) for node in page.nodes}
+                pairs = set(page.path_texts())
             except PageError:
                 continue
             pairs.update((str(path), text) for path, texts in _read_data(page) for text in texts)

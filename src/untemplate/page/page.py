@@ -21,6 +21,7 @@ from untemplate.page.dom import HIDDEN_TAGS, attribute_step, element_xpath, sque
 from untemplate.page.embedded_data import EmbeddedData
 from untemplate.page.parsing import (
     DEFAULT_LIMITS,
+    MAX_PATH_CHARACTERS,
     Limits,
     decode,
     find_encoding,
@@ -287,6 +288,18 @@ class Page:
     def nodes(self) -> list[Node]:
         """All text nodes and value attributes of the page, in document order."""
         return list(_walk_nodes(self.tree))
+
+    def path_texts(self) -> list[tuple[str, str]]:
+        """Return path and text of each node in document order; much faster than `nodes`, which need the tree of lxml.
+
+        Raises:
+            PageError: the page cannot be parsed or is over its limits.
+        """
+        root = self.root
+        if not is_native(root):
+            return [(node.path, node.text) for node in self.nodes]
+        pairs: list[tuple[str, str]] = core.path_texts(root, VALUE_ATTRIBUTES, MAX_PATH_CHARACTERS)  # type: ignore[union-attr]
+        return pairs
 
     @cached_property
     def title(self) -> str:

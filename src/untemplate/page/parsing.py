@@ -20,6 +20,7 @@ from untemplate.page.dom import squeeze
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "MAX_PATH_CHARACTERS",
     "Limits",
     "decode",
     "find_encoding",
@@ -46,9 +47,10 @@ _IMPLIED_ELEMENTS = 8
 # libxml2 stops at this depth, even with `huge_tree`.
 _PARSER_DEPTH = 2048
 
-# Characters of all different tag paths of a page together, of which nodes and learning keep copies. The pages of our
-# data have a thousandth of it.
-_MAX_PATH_CHARACTERS = 20_000_000
+MAX_PATH_CHARACTERS = 20_000_000
+"""Characters of all different tag paths of a page together, of which nodes and learning keep copies. The pages of our
+data have a thousandth of it."""
+
 # Pages that are no deeper, with names that are no longer, have paths of at most this many characters.
 _USUAL_DEPTH = 40
 _LONG_NAME = re.compile(rb"<[a-zA-Z][^\s/>]{24}")
@@ -178,7 +180,7 @@ def parse_html(html: bytes, limits: Limits) -> etree._Element:
         raise PageError("page is empty")
     if not core:
         _refuse_big_trees(root, tags, limits)
-    if _may_have_long_paths(root, tags) and _path_characters(root) > _MAX_PATH_CHARACTERS:
+    if _may_have_long_paths(root, tags) and _path_characters(root) > MAX_PATH_CHARACTERS:
         raise PageError("page nests elements too deeply for the length of their names")
     if html.count(b"<!") + html.count(b"<?") > _MAX_COMMENT_RUN:
         _shorten_comment_runs(root)
@@ -270,7 +272,7 @@ def _refuse_big_trees(root: etree._Element, tags: _Tags, limits: Limits) -> None
 def _may_have_long_paths(root: etree._Element, tags: _Tags) -> bool:
     """Return False if the tag paths of a page cannot be too long together, which is true of nearly all pages."""
     count = tags.opening_count + _IMPLIED_ELEMENTS
-    if count * _MAX_USUAL_PATH > _MAX_PATH_CHARACTERS:
+    if count * _MAX_USUAL_PATH > MAX_PATH_CHARACTERS:
         return True
     is_usual = count <= _USUAL_DEPTH or not _deeper_than(_USUAL_DEPTH)(root)
     return not is_usual or _LONG_NAME.search(tags.html) is not None
@@ -280,7 +282,7 @@ def _path_characters(root: etree._Element) -> int:
     """Return the number of characters of all different tag paths, counted until there are too many."""
     total = 0
     level: dict[str, list[etree._Element]] = {"": [root]}
-    while level and total <= _MAX_PATH_CHARACTERS:
+    while level and total <= MAX_PATH_CHARACTERS:
         deeper: dict[str, list[etree._Element]] = {}
         for path, elements in level.items():
             for element in elements:

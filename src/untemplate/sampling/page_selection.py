@@ -84,7 +84,9 @@ def read_xpath_table(pages: Sequence[Page]) -> XPathTable:
     contents: list[set[tuple[int, str]]] = []  # per page, the column and the text of each node
     for page in pages:
         with page.temporarily_parsed(), suppress(PageError):
-            contents.append({(columns.setdefault(node.path, len(columns)), node.text) for node in page.nodes})
+            contents.append(
+                {(columns.setdefault(path, len(columns)), text) for path, text in page.path_texts()}
+            )
             readable.append(page)
     present = np.zeros((len(readable), len(columns)), np.bool_)
     for row, content in enumerate(contents):
