@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 import zstandard
+from zlib_ng import zlib_ng
 
 from untemplate.errors import SourceError
 
@@ -35,7 +36,11 @@ CUT_SHORT = "the file is cut short or damaged: the rest of it is missing"
 #: suffixes of files that `open_stream` decompresses; it recognizes them by content, not by these
 COMPRESSED_SUFFIXES = frozenset({".bz2", ".gz", ".xz", ".zst"})
 
-_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+# The types of zlib-ng call its error an instance.
+_DAMAGE: tuple[type[Exception], ...] = (
+    *(EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError),
+    zlib_ng.error,  # type: ignore[assignment]
+)
 
 
 class SupportsRead(Protocol):
@@ -48,13 +53,46 @@ class _Decompressed(Protocol):
     def read1(self, size: int = -1, /) -> bytes: ...
 
 
+class _Gzip:
+    """Decompresses gzip more than twice as fast as Python does, which takes over where the file is damaged.
+
+    Python returns everything that comes before the damage.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        from zlib_ng.gzip_ng import GzipNGFile  # here, as few sources need it
+
+        self._file = file
+        self._content: gzip.GzipFile = GzipNGFile(fileobj=file)  # type: ignore[no-untyped-call]
+        self._is_damaged = False
+        self._position = 0
+
+    def read1(self, size: int = -1, /) -> bytes:
+        if not self._is_damaged:
+            try:
+                data = self._content.read1(size)
+                self._position += len(data)
+                return data
+            except _DAMAGE:
+                self._start_again()
+        return self._content.read1(size)
+
+    def _start_again(self) -> None:
+        """Let Python decompress the file up to where we are."""
+        self._is_damaged = True
+        self._file.seek(0)
+        self._content = gzip.GzipFile(fileobj=self._file)
+        while self._position and (data := self._content.read1(min(self._position, PIECE_BYTES))):
+            self._position -= len(data)
+
+
 def _open_zstd(file: BinaryIO) -> _Decompressed:
     return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
 
 
 #: what opens a compressed file, by the first bytes of the file
 _DECOMPRESSORS: dict[bytes, Callable[[BinaryIO], _Decompressed]] = {
-    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"\x1f\x8b": _Gzip,
     b"BZh": lambda file: bz2.BZ2File(file),
     b"\xfd7zXZ\0": lambda file: lzma.LZMAFile(file),  # noqa: SIM115 — closed with its stream
     b"\x28\xb5\x2f\xfd": _open_zstd,
