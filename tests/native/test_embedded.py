@@ -211,11 +211,11 @@ def test_scripts_with_linked_data() -> None:
     kinds = ("application/ld+json", "Application/LD+JSON; charset=utf-8", "text/javascript", "ld+jso", "")
     scripts = [f'<script type="{kind}">{text}</script>' for kind in kinds for text in texts]
     page = Page(html=f"<head>{''.join(scripts)}<script>ld+json</script></head><svg><script>x</script></svg>")
-    found = list(EmbeddedData(page.root)._linked_data())
-    assert found == list(EmbeddedData(page.tree)._linked_data()) == texts + texts
+    found = EmbeddedData(page.root)._linked_data()
+    assert found == EmbeddedData(page.tree)._linked_data() == texts + texts
 
 
 def test_scripts_with_linked_data_inside_an_element() -> None:
     script = '<script type="application/ld+json">{}</script>'
     [_, body] = Page(html=f"<head>{script}<body><p>{script}{script}").root
-    assert len(list(EmbeddedData(body)._linked_data())) == 2
+    assert len(EmbeddedData(body)._linked_data()) == 2

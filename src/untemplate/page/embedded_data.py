@@ -434,14 +434,13 @@ class EmbeddedData:
             return [content for content in parsed if isinstance(content, _CONTAINERS)]
         return list(self._read_state(source.removeprefix(_SCRIPT)))
 
-    def _linked_data(self) -> Iterator[str]:
-        """Yield the scripts with JSON-LD."""
+    def _linked_data(self) -> list[str]:
+        """Return the scripts with JSON-LD."""
         if is_native(self._tree):
-            yield from core.texts_of_type(self._tree, "script", LINKED_DATA_TYPE)  # type: ignore[union-attr]
-            return
-        for element in self._tree.iter("script"):
-            if is_linked_data(element.get("type") or ""):
-                yield element.text or ""
+            texts: list[str] = core.texts_of_type(self._tree, "script", LINKED_DATA_TYPE)  # type: ignore[union-attr]
+            return texts
+        scripts = self._tree.iter("script")
+        return [script.text or "" for script in scripts if is_linked_data(script.get("type") or "")]
 
     def _read_state(self, name: str) -> Iterator[Any]:
         """Yield the application state of this name."""
