@@ -15,6 +15,7 @@ from untemplate.native import core
 from untemplate.page import visible_text
 from untemplate.page.embedded_data import MAX_DEPTH, MAX_VALUES, DataPath, EmbeddedData, _visit_objects, _Walk
 from untemplate.page.embedded_formats import _html_parts
+from untemplate.page.embedded_scripts import find_linked_data
 from untemplate.page.parsing import find_encoding, to_utf8
 from untemplate.rules.list_look import _tags_between, is_title
 
@@ -211,11 +212,11 @@ def test_scripts_with_linked_data() -> None:
     kinds = ("application/ld+json", "Application/LD+JSON; charset=utf-8", "text/javascript", "ld+jso", "")
     scripts = [f'<script type="{kind}">{text}</script>' for kind in kinds for text in texts]
     page = Page(html=f"<head>{''.join(scripts)}<script>ld+json</script></head><svg><script>x</script></svg>")
-    found = EmbeddedData(page.root)._linked_data()
-    assert found == EmbeddedData(page.tree)._linked_data() == texts + texts
+    found = find_linked_data(page.root)
+    assert found == find_linked_data(page.tree) == texts + texts
 
 
 def test_scripts_with_linked_data_inside_an_element() -> None:
     script = '<script type="application/ld+json">{}</script>'
     [_, body] = Page(html=f"<head>{script}<body><p>{script}{script}").root
-    assert len(EmbeddedData(body)._linked_data()) == 2
+    assert len(find_linked_data(body)) == 2

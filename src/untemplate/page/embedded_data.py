@@ -15,15 +15,14 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from untemplate.native import core, is_native
+from untemplate.native import core
 from untemplate.page.embedded_formats import parse_flight, parse_json, read_meta, read_microdata, read_rdfa
 from untemplate.page.embedded_scripts import (
     FLIGHT,
-    LINKED_DATA_TYPE,
     MAX_KEY_LENGTH,
     DataScript,
+    find_linked_data,
     generalize_key,
-    is_linked_data,
 )
 
 __all__ = [
@@ -430,17 +429,9 @@ class EmbeddedData:
         if source == RDFA:
             return read_rdfa(self._tree)
         if source == JSON_LD:
-            parsed = map(parse_json, self._linked_data())
+            parsed = map(parse_json, find_linked_data(self._tree))
             return [content for content in parsed if isinstance(content, _CONTAINERS)]
         return list(self._read_state(source.removeprefix(_SCRIPT)))
-
-    def _linked_data(self) -> list[str]:
-        """Return the scripts with JSON-LD."""
-        if is_native(self._tree):
-            texts: list[str] = core.texts_of_type(self._tree, "script", LINKED_DATA_TYPE)  # type: ignore[union-attr]
-            return texts
-        scripts = self._tree.iter("script")
-        return [script.text or "" for script in scripts if is_linked_data(script.get("type") or "")]
 
     def _read_state(self, name: str) -> Iterator[Any]:
         """Yield the application state of this name."""

@@ -9,18 +9,18 @@ from typing import Any
 
 from lxml import etree
 
+from untemplate.native import core, is_native
 from untemplate.page.dom import squeeze
 from untemplate.page.embedded_formats import parse_assignments, parse_json, resolve_nuxt
 
-__all__ = ["FLIGHT", "LINKED_DATA_TYPE", "MAX_KEY_LENGTH", "DataScript", "generalize_key", "is_linked_data"]
-
-LINKED_DATA_TYPE = "ld+json"
-"""What the type of a script with JSON-LD contains, in lower case."""
+__all__ = ["FLIGHT", "MAX_KEY_LENGTH", "DataScript", "find_linked_data", "generalize_key"]
 
 FLIGHT = "__next_f"
 """The name of the data that Next.js streams."""
 
 _NUXT = "__NUXT_DATA__"
+# What the type of a script with JSON-LD contains, in lower case.
+_LINKED_DATA_TYPE = "ld+json"
 
 MAX_KEY_LENGTH = 200
 """Longer keys are cut off."""
@@ -83,12 +83,20 @@ class DataScript:
         return []
 
 
-def is_linked_data(type_: str) -> bool:
+def find_linked_data(tree: etree._Element) -> list[str]:
+    """Return the texts of the scripts with JSON-LD."""
+    if is_native(tree):
+        texts: list[str] = core.texts_of_type(tree, "script", _LINKED_DATA_TYPE)  # type: ignore[union-attr]
+        return texts
+    return [script.text or "" for script in tree.iter("script") if _is_linked_data(script.get("type") or "")]
+
+
+def _is_linked_data(type_: str) -> bool:
     """Return True for the type of a script with JSON-LD."""
-    return LINKED_DATA_TYPE in type_.lower()
+    return _LINKED_DATA_TYPE in type_.lower()
 
 
 def _kind_of_script(type_: str) -> str:
     if "json" not in type_:
         return "js"
-    return "ld" if is_linked_data(type_) else "json"
+    return "ld" if _is_linked_data(type_) else "json"
