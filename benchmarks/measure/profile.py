@@ -40,7 +40,7 @@ PARTS = {
     "_RuleRun._read_embedded": "read embedded data",
     "_RuleRun._judge": "ask the committee how sure to be",
     "_RuleRun._find_by_committee": "ask the committee for a value",
-    "_Result.make_value": "XPaths and typed data of values",
+    "_Result.make_values": "XPaths and typed data of values",
     "extract_all": "forget the page",
     "_jsonl_sink.<locals>.write": "write",
 }
