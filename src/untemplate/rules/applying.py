@@ -202,6 +202,10 @@ class _RuleRun:
                 not_shown.append(embedded)
         if not visible:
             return self._as_shown(not_shown[0]) if not_shown else None
+        return self._limit_visible(visible, not_shown, has_other_meta)
+
+    def _limit_visible(self, visible: _Found, not_shown: Iterable[_Found], has_other_meta: bool) -> _Found:
+        """Return what was found on the page, with less confidence if the embedded data say something else."""
         if not all(are_mostly_same(embedded.texts, visible.texts) for embedded in not_shown):
             return visible.with_limit(CONTRADICTED)
         return self._judge_once(visible).with_limit(META_DIFFERS) if has_other_meta else visible
