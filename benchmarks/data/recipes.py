@@ -11,7 +11,7 @@ from benchmarks.data.labeled_site import Fields, LabeledSite, key, visible_key, 
 from benchmarks.data.swde import unpacked
 from untemplate import Attribute, Page, Schema
 
-__all__ = ["SCHEMA", "read_site", "site_names"]
+__all__ = ["SCHEMA", "page_url", "read_site", "site_names"]
 
 SCHEMA = Schema(
     "recipe",
@@ -42,7 +42,7 @@ def read_site(name: str, scripts: bool = True) -> LabeledSite | None:
     for path in sorted((unpacked("recipes") / name).glob("*.html")):
         expected = json.loads(path.with_suffix(".json").read_text("utf-8"))
         html = path.read_bytes() if scripts else without_scripts(path.read_bytes())
-        pages.append(Page(url=_url(name, path, expected), html=html, id=path.name))
+        pages.append(Page(url=page_url(name, path, expected), html=html, id=path.name))
         truth[path.name] = _visible_fields(expected, visible_key(html))
     if not truth[pages[0].id]:
         return None
@@ -65,7 +65,7 @@ def _is_visible(value: object, text: str) -> bool:
     return bool(letters) and letters in text
 
 
-def _url(site: str, path: Path, expected: Mapping[str, Any]) -> str:
+def page_url(site: str, path: Path, expected: Mapping[str, Any]) -> str:
     """Return the canonical URL; for the few pages without one, an address at the host that names the folder."""
     canonical = str(expected.get("canonical_url") or "")
     return canonical if canonical.startswith("http") else f"https://{site}/{path.stem}"

@@ -112,6 +112,39 @@ def test_images_are_labeled_by_address() -> None:
     assert labeled(html, Schema.load("product")) == {"image": "http://a/1.png"}
 
 
+@pytest.mark.parametrize(
+    ("images", "labeled_images"),
+    [
+        (["http://a/1.png", "http://a/2.png"], ["http://a/1.png", "http://a/2.png"]),
+        (["http://a/logo.png", "http://a/logo.png"], []),
+        (["A cup of tea", "A pot of tea"], []),
+    ],
+    ids=["of the page", "of the site", "no address"],
+)
+def test_images_need_not_be_shown(images: list[str], labeled_images: list[str]) -> None:
+    pages = []
+    for name, image in zip("AB", images, strict=True):
+        data = {"@type": "Product", "name": name, "image": image}
+        pages.append(Page(id=name, html=f'{script(data)}<h1>{name}</h1><img src="small.png">'))
+    labels = EmbeddedLabeler(Schema.load("product")).label(pages)
+    assert [label.value for label in labels if label.attribute == "image"] == labeled_images
+
+
+def test_an_image_alone_is_no_label() -> None:
+    data = {"@type": "Product", "name": "Chair", "image": "http://a/1.png"}
+    assert labeled(page(script(data), "<h1>Table</h1>"), Schema.load("product")) == {}
+
+
+def test_images_that_are_not_shown_are_extracted_from_the_data() -> None:
+    html = "<html><body>{}<h1>{}</h1><img src='small.png'></body></html>"
+    pages = []
+    for name in ("Chair", "Table", "Lamp"):
+        data = {"@type": "Product", "name": name, "image": f"http://a.example/{name}.png"}
+        pages.append(Page(id=name, html=html.format(script(data), name)))
+    records = learn(pages[:2], schema=Schema.load("product")).extract(pages)
+    assert [record["image"] for record in records] == [f"http://a.example/{page.id}.png" for page in pages]
+
+
 def test_same_as_of_a_schema_of_ones_own() -> None:
     schema = Schema("wine", {"grape": Attribute("grape", same_as=("variety",))})
     assert labeled(page(script({"variety": "Riesling"}), "Riesling"), schema) == {"grape": "Riesling"}

@@ -2,15 +2,17 @@
 
 Embedded data name their values. A schema says which of these names mean its attributes (`same_as`), so pages with
 such data need no person to label them. Only values that the page shows become labels: others may belong to another
-page.
+page. Images are an exception, as pages show them in other sizes than their data name, or load them later: beside a
+value that the page shows, the address of an image need not be on the page if no other page names it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 from untemplate.errors import LabelError, PageError
 from untemplate.labeling.label import Finding, Label
@@ -68,10 +70,10 @@ class EmbeddedLabeler:
         objects of one type. Attributes that it does not name may be in meta tags.
         """
         named_pages, roots = self._read_roots(pages)
+        site_images = _find_site_images(named_pages)
         labels: list[Label] = []
         for named in named_pages:
-            for attribute in self.schema.attributes.values():
-                labels += named.find_labels(attribute, roots)
+            labels += named.find_labels(roots, site_images)
         return labels
 
     def find(self, pages: Sequence[Page]) -> list[Finding]:
@@ -141,18 +143,41 @@ class _NamedValues:
                 if any(readings):
                     yield attribute.name, sorted(filter(None, readings), key=_has_numbering)
 
-    def find_labels(self, attribute: Attribute, roots: Sequence[_Key]) -> list[Label]:
-        """Return the labels of an attribute: what the first root says, read in the first way that the page shows."""
-        for texts in self._readings(attribute, roots):
-            if all(self._shows(text, attribute) for text in texts):
-                values = map(self._as_written, texts)
-                return [Label(self.page.id, attribute.name, value, None, SOURCE) for value in values]
-        return []
+    @cached_property
+    def image_keys(self) -> set[str]:
+        """The addresses of all images that the data name, in letters and digits."""
+        return set(map(letters_and_digits, chain.from_iterable(self._read_images())))
+
+    def _read_images(self) -> Iterator[list[str]]:
+        for values in self.values.values():
+            for name, readings in values.items():
+                if self.schema.attributes[name].type == "image":
+                    yield from readings
+
+    def find_labels(self, roots: Sequence[_Key], site_images: Collection[str]) -> list[Label]:
+        """Return the labels of the page: of each attribute what the first root says that the page shows.
+
+        If the page shows some of it, the data are about this page, and its image need not be shown.
+
+        Args:
+            roots: the types of objects to read, the best first.
+            site_images: the images that several pages name, in letters and digits.
+        """
+        attributes = self.schema.attributes
+        texts = {name: self._shown_texts(attribute, roots) for name, attribute in attributes.items()}
+        if any(texts.values()):
+            for name, attribute in attributes.items():
+                texts[name] = texts[name] or self._own_images(attribute, roots, site_images)
+        labels: list[Label] = []
+        for name, values in texts.items():
+            written = map(self._as_written, values)
+            labels += [Label(self.page.id, name, value, None, SOURCE) for value in written]
+        return labels
 
     def find_nodes(self, attribute: Attribute, roots: Sequence[_Key]) -> list[Node]:
         """Return the nodes or elements whose texts are the values of an attribute; none if one value has none."""
-        labels = self.find_labels(attribute, roots)
-        nodes = [self._node_by_key.get(letters_and_digits(label.value or "")) for label in labels]
+        values = map(self._as_written, self._shown_texts(attribute, roots))
+        nodes = [self._node_by_key.get(letters_and_digits(value)) for value in values]
         complete = [node for node in nodes if node is not None]
         return complete if len(complete) == len(nodes) else []
 
@@ -170,6 +195,24 @@ class _NamedValues:
         for root in roots:
             for texts in self.values.get(root, {}).get(attribute.name, ()):
                 yield texts if attribute.many else texts[:1]
+
+    def _shown_texts(self, attribute: Attribute, roots: Sequence[_Key]) -> list[str]:
+        """Return the first reading of an attribute that the page shows; none if it shows no reading."""
+        for texts in self._readings(attribute, roots):
+            if all(self._shows(text, attribute) for text in texts):
+                return texts
+        return []
+
+    def _own_images(
+        self, attribute: Attribute, roots: Sequence[_Key], site_images: Collection[str]
+    ) -> list[str]:
+        """Return the first reading of an image that is an address, and not that of an image of the site."""
+        if attribute.type != "image":
+            return []
+        for texts in self._readings(attribute, roots):
+            if all(_is_absolute(text) and letters_and_digits(text) not in site_images for text in texts):
+                return texts
+        return []
 
     def _shows(self, text: str, attribute: Attribute) -> bool:
         """Return True if the page shows a text, or has a link of this address."""
@@ -194,6 +237,16 @@ class _NamedValues:
     @cached_property
     def _links(self) -> set[str]:
         return {letters_and_digits(node.text) for node in self.page.nodes if node.kind in ("@src", "@href")}
+
+
+def _find_site_images(pages: Sequence[_NamedValues]) -> set[str]:
+    """Return the images that several pages name, such as a site's logo, in letters and digits."""
+    counts = Counter(chain.from_iterable(named.image_keys for named in pages))
+    return {key for key, count in counts.items() if count > 1}
+
+
+def _is_absolute(address: str) -> bool:
+    return address.startswith(("https://", "http://"))
 
 
 def find_data_path(source: str, data_object: DataObject, attribute: Attribute) -> DataPath | None:
