@@ -362,7 +362,7 @@ cdef str _shown_letters(Document document, int32_t top):
         count += max(tail_count, 0)
         if text_count < 0 or tail_count < 0:
             return _letters_of_string(_shown_string(document, top))
-    return _lower_letters(letters, count)
+    return PyUnicode_DecodeUTF8(PyByteArray_AsString(letters), count, NULL)
 
 
 cdef str _shown_string(Document document, int32_t top):

@@ -6,9 +6,14 @@ cdef enum:
     SIGN = 2
     FIRST_SUPPLEMENTARY = 0x10000
     CAPITAL_SIGMA = 0x3A3        # its lower case depends on the characters around it
-    CAPITAL_DOTTED_I = 0x130     # has two characters in lower case, one of which is no letter
+    NO_LOWER_CODE = 0
 
 cdef uint8_t[FIRST_SUPPLEMENTARY] _character_kinds
+cdef uint16_t[FIRST_SUPPLEMENTARY] _lower_codes    # what `_lower_code` found; 0 if nobody asked yet
+cdef uint8_t[128] _ascii_letters                   # letters in lower case and digits; 0 for signs
+for _code in range(128):
+    if chr(_code).isalnum():
+        _ascii_letters[<int>_code] = ord(chr(_code).lower())
 
 
 cdef bint _is_letter_or_digit(uint32_t code) except -1:
@@ -18,6 +23,31 @@ cdef bint _is_letter_or_digit(uint32_t code) except -1:
     if _character_kinds[code] == UNKNOWN_CHARACTER:
         _character_kinds[code] = LETTER if chr(code).isalnum() else SIGN
     return _character_kinds[code] == LETTER
+
+
+cdef uint32_t _lower_code(uint32_t code, int size) except? 1:
+    """Return a character in lower case; NO_LOWER_CODE if that is not one character that is as long in UTF-8.
+
+    Python's answers for most characters are remembered.
+    """
+    if code < FIRST_SUPPLEMENTARY and _lower_codes[code]:
+        return _lower_codes[code]
+    cdef str lower = chr(code).lower()
+    if code == CAPITAL_SIGMA or len(lower) != 1 or len(lower.encode()) != size:
+        return NO_LOWER_CODE
+    cdef uint32_t found = ord(lower)
+    if code < FIRST_SUPPLEMENTARY:
+        _lower_codes[code] = found
+    return found
+
+
+cdef inline void _write_utf8(uint32_t code, int size, uint8_t* target) noexcept nogil:
+    """Write a character that has this many bytes, two or more."""
+    cdef int i
+    for i in range(size - 1, 0, -1):
+        target[i] = 0x80 | (code & 0x3F)
+        code >>= 6
+    target[0] = (0xF00 >> size) & 0xFF | code
 
 
 def letters_and_digits(str text not None):
@@ -30,7 +60,9 @@ def letters_and_digits(str text not None):
         return _letters_of_string(text)
     cdef bytearray letters = bytearray(length)
     cdef Py_ssize_t count = _copy_letters(start, length, <uint8_t*>PyByteArray_AsString(letters))
-    return _letters_of_string(text) if count < 0 else _lower_letters(letters, count)
+    if count < 0:
+        return _letters_of_string(text)
+    return PyUnicode_DecodeUTF8(PyByteArray_AsString(letters), count, NULL)
 
 
 cdef str _letters_of_string(str text):
@@ -38,21 +70,15 @@ cdef str _letters_of_string(str text):
     return "".join(filter(str.isalnum, text.lower()))
 
 
-cdef str _lower_letters(bytearray letters, Py_ssize_t count):
-    """Return what `_copy_letters` copied as text in lower case."""
-    cdef str text = PyUnicode_DecodeUTF8(PyByteArray_AsString(letters), count, NULL)
-    return text if len(text) == count else text.lower()
-
-
 cdef Py_ssize_t _copy_letters(const uint8_t* text, Py_ssize_t length, uint8_t* target) except -2:
-    """Copy letters and digits, ASCII ones in lower case, and return how many bytes they have; −1 for special ones."""
+    """Copy letters and digits in lower case, and return how many bytes they have; −1 if one has no simple lower case."""
     cdef Py_ssize_t at = 0, count = 0
     cdef int size, i
     cdef uint32_t code
     while at < length:
         if text[at] < 0x80:
-            target[count] = text[at] | 0x20 if b"A" <= text[at] <= b"Z" else text[at]
-            count += _is_alphanumeric(text[at])
+            target[count] = _ascii_letters[text[at]]
+            count += target[count] != 0
             at += 1
             continue
         size = _sequence_size(text + at, length - at)
@@ -62,10 +88,11 @@ cdef Py_ssize_t _copy_letters(const uint8_t* text, Py_ssize_t length, uint8_t* t
         code = text[at] & (0x7F >> size)
         for i in range(1, size):
             code = code << 6 | (text[at + i] & 0x3F)
-        if code == CAPITAL_SIGMA or code == CAPITAL_DOTTED_I:
-            return -1
         if _is_letter_or_digit(code):
-            memcpy(target + count, text + at, size)
+            code = _lower_code(code, size)
+            if code == NO_LOWER_CODE:
+                return -1
+            _write_utf8(code, size, target + count)
             count += size
         at += size
     return count
