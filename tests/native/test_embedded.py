@@ -14,7 +14,7 @@ from untemplate import Node, Page
 from untemplate.native import core
 from untemplate.page import visible_text
 from untemplate.page.embedded_data import MAX_DEPTH, MAX_VALUES, DataPath, EmbeddedData, _visit_objects, _Walk
-from untemplate.page.embedded_formats import _html_parts
+from untemplate.page.embedded_formats import _html_parts, html_lines, html_to_text, read_meta
 from untemplate.page.embedded_scripts import find_linked_data
 from untemplate.page.parsing import find_encoding, to_utf8
 from untemplate.rules.list_look import _tags_between, is_title
@@ -95,6 +95,46 @@ def test_random_objects_are_visited_in_the_same_order() -> None:
         _visit_objects(roots, -1, visited)
         assert core is not None
         assert list(map(id, core.visit_objects(roots, MAX_DEPTH, 1000))) == list(map(id, visited))
+
+
+PIECES = (
+    *("tea", "é", "Ω7", "½", "’", "–", ".", "🍵", "<br>", "<b>", "<", "&amp;", "&"),
+    *(" ", "  ", "\n", "\u2028", "\xa0", "\u200b", "\0"),
+)
+
+
+def test_readable_texts_of_random_data() -> None:
+    random = Random(6)
+    found = 0
+    for _ in range(5000):
+        values = ["".join(random.choices(PIECES, k=random.randrange(6))) for _ in range(random.randrange(4))]
+        for read_lines in (html_lines, lambda value: [html_to_text(value)]):
+            lines = [
+                line for value in values for line in read_lines(value[:8]) if any(map(str.isalnum, line))
+            ]
+            assert core is not None
+            assert core.readable_texts(values, 8, read_lines) == lines, values
+            found += len(lines)
+    assert found > 5000
+    assert core.readable_texts(["tea \ud800", "\ud800"], 8, html_lines) == ["tea \ud800"]
+
+
+def test_meta_tags_of_random_pages() -> None:
+    random = Random(7)
+    names = ("", "og:title", " Og:Title ", "og:\xa0 image", "name")
+    contents = ("", " ", "\xa0", "Tea &amp; milk", " x ")
+    for _ in range(500):
+        tags = []
+        for _ in range(random.randrange(6)):
+            attributes = [
+                f'{key}="{random.choice(names)}"' for key in ("property", "name") if random.random() < 0.6
+            ]
+            attributes += [f'content="{random.choice(contents)}"'] * (random.random() < 0.9)
+            tags.append(f"<meta {' '.join(random.sample(attributes, len(attributes)))}>")
+        page = Page(html=f"<title>x</title>{''.join(tags)}<p>{tags[0] if tags else ''}</p>")
+        root, tree = page.root, page.tree
+        assert read_meta(root) == read_meta(tree)
+        assert read_meta(root[-1]) == read_meta(tree[-1])
 
 
 def both_trees(random: Random, count: int) -> Iterator[tuple[Any, Any]]:

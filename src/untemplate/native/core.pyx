@@ -3,8 +3,8 @@
 
 Python sees `parse`, `Element`, `Conditions`, `find_value`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`, `utf8_start`,
 `read_tags`, `hash_runs`, `read_signature` and `RunSet`; for comparisons `letters_and_digits` and
-`elements_with_letters`; for embedded data `texts_of_type`, `visit_objects`, `objects_of_type` and `PathReader`; for lists
-`is_shown_as_title` and `tags_between`; for comparisons of pages `path_texts`. Everything else works on C arrays without Python objects.
+`elements_with_letters`; for embedded data `texts_of_type`, `meta_contents`, `visit_objects`,
+`objects_of_type`, `PathReader` and `readable_texts`; for lists `is_shown_as_title` and `tags_between`; for comparisons of pages `path_texts`. Everything else works on C arrays without Python objects.
 """
 
 import sys

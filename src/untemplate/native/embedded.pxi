@@ -30,6 +30,102 @@ def texts_of_type(Element top not None, str tag not None, str word not None):
     return texts
 
 
+def meta_contents(Element top not None, int32_t most):
+    """Return the contents of the meta tags inside an element by name, such as `og:title`.
+
+    Args:
+        top: the element around them.
+        most: no more tags are read.
+    """
+    cdef Document document = top.document
+    cdef int32_t tag = document.tag_filter("meta")
+    cdef int32_t end = document.last_inside(top.number)
+    cdef int32_t content_name = document.number_of("content")
+    cdef int32_t[2] naming = [document.number_of("property"), document.number_of("name")]
+    cdef int32_t meta, number, i
+    cdef Attribute* attribute
+    cdef Attribute* name
+    cdef str content
+    cdef dict contents = {}
+    number = document.names[tag].first_node if tag >= 0 and content_name != NO_NAME else -1
+    while 0 <= number <= end and most > 0:
+        meta = number
+        number = document.nodes[meta].same_tag
+        if meta < top.number:
+            continue
+        most -= 1
+        attribute = document.find_attribute(meta, content_name)
+        name = NULL
+        for i in range(2):
+            if (name == NULL or not name.length) and naming[i] != NO_NAME:
+                name = document.find_attribute(meta, naming[i])
+        if attribute == NULL or name == NULL or not attribute.length or not name.length:
+            continue
+        content = document.string(attribute.value, attribute.length)
+        if not content.isspace():
+            contents.setdefault(_squeeze(document, name.value, name.length).lower(), []).append(content)
+    return contents
+
+
+def readable_texts(list values not None, Py_ssize_t most, read_lines):
+    """Return texts of embedded data as a page would show them, without those that have no letters and digits.
+
+    Args:
+        values: the texts as they are in the data.
+        most: no more characters of a text are read.
+        read_lines: a function that returns the texts in one that may contain tags, character references or white
+            space. All others are shown as they are.
+    """
+    cdef list readable = []
+    cdef str value, line
+    for value in values:
+        if len(value) > most:
+            value = value[:most]
+        if _is_plain_text(value):
+            readable.append(value)
+            continue
+        for line in read_lines(value):
+            if any(map(str.isalnum, line)):
+                readable.append(line)
+    return readable
+
+
+cdef uint8_t[128] _plain_kinds    # what a text of embedded data may contain if it is shown as it is
+for _code in range(128):
+    _plain_kinds[<int>_code] = CONTROL if chr(_code) in "<&" else _character_kind(_code)
+
+
+cdef bint _is_plain_text(str text) except -1:
+    """Return True if a text consists of letters, digits, signs, and single blanks between them, with one letter or digit.
+
+    It contains no tags and no character references.
+    """
+    cdef Py_ssize_t length, at = 0
+    cdef const uint8_t* start
+    cdef int size, kind
+    cdef bint has_letters = False
+    try:
+        start = <const uint8_t*>PyUnicode_AsUTF8AndSize(text, &length)
+    except UnicodeEncodeError:  # it has halves of characters
+        return False
+    if not length or start[0] == 32 or start[length - 1] == 32:
+        return False
+    while at < length:
+        if start[at] < 0x80:
+            if start[at] == 32 and start[at + 1] == 32:
+                return False
+            kind = _plain_kinds[start[at]]
+            size = 1
+        else:
+            size = _sequence_size(start + at, length - at)
+            kind = _character_kind(_code_at(start + at, size)) if size else CONTROL
+        if kind == CONTROL:
+            return False
+        has_letters = has_letters or kind == LETTER
+        at += size
+    return has_letters
+
+
 def visit_objects(list roots not None, int max_depth, Py_ssize_t max_visited):
     """Return all objects inside data, an object before those inside it.
 

@@ -4,6 +4,7 @@ cdef enum:
     UNKNOWN_CHARACTER = 0
     LETTER = 1
     SIGN = 2
+    CONTROL = 3                  # what browsers do not show, and white space but the blank
     FIRST_SUPPLEMENTARY = 0x10000
     CAPITAL_SIGMA = 0x3A3        # its lower case depends on the characters around it
     NO_LOWER_CODE = 0
@@ -16,13 +17,15 @@ for _code in range(128):
         _ascii_letters[<int>_code] = ord(chr(_code).lower())
 
 
-cdef bint _is_letter_or_digit(uint32_t code) except -1:
+cdef int _character_kind(uint32_t code) except -1:
     """Ask Python about a character; answers for most of them are remembered."""
-    if code >= FIRST_SUPPLEMENTARY:
-        return chr(code).isalnum()
-    if _character_kinds[code] == UNKNOWN_CHARACTER:
-        _character_kinds[code] = LETTER if chr(code).isalnum() else SIGN
-    return _character_kinds[code] == LETTER
+    if code < FIRST_SUPPLEMENTARY and _character_kinds[code] != UNKNOWN_CHARACTER:
+        return _character_kinds[code]
+    cdef str character = chr(code)
+    cdef int kind = LETTER if character.isalnum() else SIGN if character.isprintable() else CONTROL
+    if code < FIRST_SUPPLEMENTARY:
+        _character_kinds[code] = kind
+    return kind
 
 
 cdef uint32_t _lower_code(uint32_t code, int size) except? 1:
@@ -39,6 +42,15 @@ cdef uint32_t _lower_code(uint32_t code, int size) except? 1:
     if code < FIRST_SUPPLEMENTARY:
         _lower_codes[code] = found
     return found
+
+
+cdef inline uint32_t _code_at(const uint8_t* text, int size) noexcept nogil:
+    """Return the character that has this many bytes, two or more."""
+    cdef uint32_t code = text[0] & (0x7F >> size)
+    cdef int i
+    for i in range(1, size):
+        code = code << 6 | (text[i] & 0x3F)
+    return code
 
 
 cdef inline void _write_utf8(uint32_t code, int size, uint8_t* target) noexcept nogil:
@@ -73,7 +85,7 @@ cdef str _letters_of_string(str text):
 cdef Py_ssize_t _copy_letters(const uint8_t* text, Py_ssize_t length, uint8_t* target) except -2:
     """Copy letters and digits in lower case, and return how many bytes they have; −1 if one has no simple lower case."""
     cdef Py_ssize_t at = 0, count = 0
-    cdef int size, i
+    cdef int size
     cdef uint32_t code
     while at < length:
         if text[at] < 0x80:
@@ -85,10 +97,8 @@ cdef Py_ssize_t _copy_letters(const uint8_t* text, Py_ssize_t length, uint8_t* t
         if not size:  # cannot be: the text is valid
             at += 1
             continue
-        code = text[at] & (0x7F >> size)
-        for i in range(1, size):
-            code = code << 6 | (text[at + i] & 0x3F)
-        if _is_letter_or_digit(code):
+        code = _code_at(text + at, size)
+        if _character_kind(code) == LETTER:
             code = _lower_code(code, size)
             if code == NO_LOWER_CODE:
                 return -1

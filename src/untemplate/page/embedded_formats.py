@@ -20,7 +20,7 @@ import orjson
 import re2
 from lxml import etree
 
-from untemplate.native import is_native
+from untemplate.native import core, is_native
 from untemplate.page.dom import HIDDEN_TAGS, squeeze, walk
 
 __all__ = [
@@ -287,6 +287,9 @@ def read_rdfa(tree: etree._Element) -> list[dict[str, Any]]:
 
 def read_meta(tree: etree._Element) -> dict[str, list[str]]:
     """Return the contents of a page's meta tags by name, such as `og:title`."""
+    if is_native(tree):
+        native_contents: dict[str, list[str]] = core.meta_contents(tree, MAX_META)  # type: ignore[union-attr]
+        return native_contents
     contents: dict[str, list[str]] = {}
     for element in islice(tree.iter("meta"), MAX_META):
         content = element.get("content")

@@ -11,9 +11,9 @@ part of each member.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 from lxml import etree
 
@@ -48,7 +48,7 @@ _Shape = tuple[str, ...]
 
 def embedded_texts(selector: EmbeddedSelector, embedded: EmbeddedData) -> list[str]:
     """Return the values that a selector selects in embedded data, as a page would show them."""
-    texts = list(_readable_texts(embedded.read(selector.path), selector.lines))
+    texts = _readable_texts(embedded.read(selector.path), html_lines if selector.lines else _read_line)
     if selector.skips_repeats:
         texts = _without_repeats(texts)
     if selector.position:
@@ -102,18 +102,22 @@ def same_texts(first: Sequence[str], second: Sequence[str]) -> bool:
     """Return True if two lists of texts are the same in letters and digits, in this order."""
     if len(first) != len(second):
         return False
-    return all(
+    return first == second or all(
         a == b or letters_and_digits(a) == letters_and_digits(b) for a, b in zip(first, second, strict=True)
     )
 
 
-def _readable_texts(values: Sequence[str], lines: bool) -> Iterator[str]:
-    """Yield texts without HTML, one for each value or for each line; texts without letters and digits are dropped."""
-    for value in values:
-        short = value[:MAX_EMBEDDED_TEXT]
-        for text in html_lines(short) if lines else [html_to_text(short)]:
-            if any(map(str.isalnum, text)):
-                yield text
+def _readable_texts(values: list[str], read_lines: Callable[[str], list[str]]) -> list[str]:
+    """Return texts without HTML, one for each value or line; texts without letters and digits are dropped."""
+    if core:
+        readable: list[str] = core.readable_texts(values, MAX_EMBEDDED_TEXT, read_lines)
+        return readable
+    lines = chain.from_iterable(read_lines(value[:MAX_EMBEDDED_TEXT]) for value in values)
+    return [line for line in lines if any(map(str.isalnum, line))]
+
+
+def _read_line(value: str) -> list[str]:
+    return [html_to_text(value)]
 
 
 def _without_repeats(texts: Sequence[str]) -> list[str]:

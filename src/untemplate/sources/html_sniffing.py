@@ -31,6 +31,8 @@ _TAG = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ATTRIBUTE = re.compile(rb"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"'>]++))""")
+# An address on the web that needs no closer look.
+_PLAIN_ADDRESS = re.compile(r"https?://[\w.-]+(?::\d+)?(?:[/?#][\x21-\x7e]*)?", re.ASCII)
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_MARK = b"\xef\xbb\xbf"
 
@@ -104,6 +106,8 @@ def _parse_attributes(tag: bytes) -> dict[str, str]:
 def _absolute_href(attributes: dict[str, str]) -> str | None:
     """Return the `href` if it is a complete web address."""
     url = attributes.get("href", "")
+    if _PLAIN_ADDRESS.fullmatch(url):
+        return url
     try:
         parts = urlsplit(url)
     except ValueError:
