@@ -95,3 +95,20 @@ def test_long_texts_take_linear_time(type_: Type, unit: str) -> None:
 
 def test_the_table_has_every_type() -> None:
     assert tuple(TYPES) == get_args(Type)
+
+
+@pytest.mark.parametrize(
+    ("text", "may_be"),
+    [
+        ("/i/lamp.jpg", True),
+        ("lamp", True),
+        ("My lamp.jpeg", True),
+        ("/i/My lamp", True),
+        ("data:image/png;base64,iVBO+Rw0/=", True),
+        ("/fonts/lamp.woff2?v=1", False),
+        ("A lamp that lights, says the maker.", False),
+        ("lamp of\nglass", False),
+    ],
+)
+def test_sentences_and_other_files_are_no_images(text: str, may_be: bool) -> None:
+    assert looks_typed(text, "image") is may_be

@@ -175,8 +175,12 @@ TYPES: dict[Type, ValueType] = {
 
 
 _DIGIT = re.compile(r"\d")
-# Addresses of style sheets, scripts, fonts and pages, which stand where images may stand.
-_NOT_AN_IMAGE = re.compile(r"\.(?:css|js|json|xml|html?|php|woff2?|ttf)(?:[?#]|$)", re.IGNORECASE)
+# Addresses of style sheets, scripts, fonts and pages, which appear where images may appear; and sentences, which are
+# words without a slash that do not end like the name of a file.
+_NOT_AN_IMAGE = re.compile(
+    r"\.(?:css|js|json|xml|html?|php|woff2?|ttf)(?:[?#]|$)|^(?=.*\s)[^/]*(?<!\.\w{3})(?<!\.\w{4})$",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def find_typed(text: str, type: Type) -> str | None:
