@@ -17,7 +17,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -137,10 +137,12 @@ def clean_value(value: str) -> str:
     return squeeze(html.unescape(value))
 
 
-def letters_and_digits(text: str) -> str:
-    """Return only the letters and digits of a text, in lower case: the loosest form in which texts are compared."""
-    letters: str = core.letters_and_digits(text) if core else _SIGNS.sub("", text.lower())
-    return letters
+def _letters_and_digits(text: str) -> str:
+    return _SIGNS.sub("", text.lower())
+
+
+letters_and_digits: Callable[[str], str] = core.letters_and_digits if core else _letters_and_digits
+"""Returns only the letters and digits of a text, in lower case: the loosest form in which texts are compared."""
 
 
 def comparable_text(text: str, step: MatchStep) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from operator import eq
 
 from lxml import etree
 
@@ -102,9 +103,7 @@ def same_texts(first: Sequence[str], second: Sequence[str]) -> bool:
     """Return True if two lists of texts are the same in letters and digits, in this order."""
     if len(first) != len(second):
         return False
-    return first == second or all(
-        a == b or letters_and_digits(a) == letters_and_digits(b) for a, b in zip(first, second, strict=True)
-    )
+    return first == second or all(map(eq, map(letters_and_digits, first), map(letters_and_digits, second)))
 
 
 def _readable_texts(values: list[str], read_lines: Callable[[str], list[str]]) -> list[str]:
@@ -136,8 +135,8 @@ def are_mostly_same(first: Sequence[str], second: Sequence[str]) -> bool:
     """Return True if lists have the same number of members, and over half are the same in letters and digits."""
     if len(first) != len(second):
         return False
-    pairs = zip(map(letters_and_digits, first), map(letters_and_digits, second), strict=True)
-    return 2 * sum(a == b for a, b in pairs) > len(first)
+    same = sum(map(eq, map(letters_and_digits, first), map(letters_and_digits, second)))
+    return bool(2 * same > len(first))
 
 
 def find_shown_list(tree: etree._Element, texts: Sequence[str]) -> list[Node]:

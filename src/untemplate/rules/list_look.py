@@ -38,7 +38,7 @@ _Place = tuple[etree._Element, str]
 
 def are_sentences(texts: Iterable[str]) -> bool:
     """Return True if the members of a list are sentences rather than short items."""
-    lengths = sorted(len(letters_and_digits(text)) for text in texts)
+    lengths = sorted(map(len, map(letters_and_digits, texts)))
     if not lengths:
         return False
     middle = len(lengths) // 2
