@@ -27,7 +27,7 @@ from untemplate.layout import EstimatedLayout
 from untemplate.lists import Row
 from untemplate.lists.cells import SEAM_FEATURES, find_seams
 from untemplate.lists.groups import drop_hidden_members
-from untemplate.lists.list_table import build_table
+from untemplate.lists.list_table import ListTable, build_table
 from untemplate.page.arrays import Doubles
 from untemplate.page.locating import letters_and_digits
 
@@ -114,12 +114,16 @@ def excuse(rows: Sequence[Row], sheet: Sheet) -> Score:
     return Score(hit, got, want)
 
 
+def table_with(sheet: Sheet, weights: Doubles, joins: Doubles) -> ListTable:
+    """The cells of the rows that are found with these weights of groups and of seams."""
+    group = drop_hidden_members(sheet.found.profile, sheet.best_group(weights))
+    return build_table(sheet.found.profile, group, joins)
+
+
 def rows_with(sheet: Sheet, weights: Doubles, joins: Doubles) -> list[Row]:
     """The rows that are found with these weights of groups and of seams."""
-    group = drop_hidden_members(sheet.found.profile, sheet.best_group(weights))
-    table = build_table(sheet.found.profile, group, joins)
-    rows = sheet.rows(weights)
-    return [replace(row, cells=cells) for row, cells in zip(rows, table.texts, strict=True)]
+    texts = table_with(sheet, weights, joins).texts
+    return [replace(row, cells=cells) for row, cells in zip(sheet.rows(weights), texts, strict=True)]
 
 
 def measure(console: Console, every: list[Sheet]) -> None:

@@ -57,12 +57,11 @@ _DISPLAYS = {
 _FONT_SIZES = {"xx-small": "9px", "x-small": "10px", "small": "13px", "medium": "16px", "large": "18px"}
 _FONT_SIZES |= {"x-large": "24px", "xx-large": "32px", "smaller": "83.333%", "larger": "120%"}
 # Functions, strings, colors and blanks are no words of a value.
-_WORD_TOKENS = frozenset({"ident", "dimension", "percentage", "number"})
-# Properties whose value says the same whatever the arguments of its function are.
-_CLIPPING = frozenset({"clip", "clip-path"})
-_OUT_OF_FLOW = frozenset({"absolute", "fixed"})
-# Pixels. What is moved as far to the left or to the top is outside of the screen.
-FAR_OUTSIDE = -900.0
+_NUMBER_TOKENS = frozenset({"dimension", "percentage", "number"})
+_WORD_TOKENS = _NUMBER_TOKENS | {"ident"}
+_CLIPPING, _ALL_CLIPPED = frozenset({"clip", "clip-path"}), "all"
+# Pixels. Texts for screen readers, and those that an image replaces, are moved farther than slides of a carousel.
+FAR_OUTSIDE = -1_900.0
 _NO_CLASSES: frozenset[str] = frozenset()
 _BOLD = frozenset({"bold", "bolder", "600", "700", "800", "900"})
 # Which value of a margin or padding is for top, bottom and left, by how many values there are.
@@ -129,7 +128,7 @@ def compute_style(parent: Style, declared: Iterable[tuple[str, str]]) -> Style:
     is_column = values.get("flex-direction", "").startswith("column")
     return Style(
         display=_display(values, parent),
-        is_visible=is_visible and not _is_outside(values.get("text-indent", ""), font_size),
+        is_visible=is_visible and not _is_outside(values.get("text-indent", "")),
         font_size=font_size,
         font_weight=parent.font_weight if weight == "inherit" else 700 if weight in _BOLD else 400,
         margin_top=_margin(values, "margin-top", font_size),
@@ -157,7 +156,7 @@ def parse_length(value: str, font_size: float = 16.0, percent_of: float = 0.0) -
 
 def _display(values: Mapping[str, str], parent: Style) -> Display:
     """Return how an element is displayed; floats and the items of a flex box are beside their neighbors."""
-    if values.get("position") in _OUT_OF_FLOW and _is_clipped(values):
+    if values.get("position") in ("absolute", "fixed") and _is_clipped(values):
         return Display.NONE
     display = _DISPLAYS.get(values.get("display", "inline"), Display.BLOCK)
     is_beside = parent.is_flex_row or values.get("float") in ("left", "right")
@@ -168,13 +167,12 @@ def _display(values: Mapping[str, str], parent: Style) -> Display:
 
 def _is_clipped(values: Mapping[str, str]) -> bool:
     """Return True if nothing of an element is left, or if it is outside of the screen: it is for screen readers."""
-    if values.get("clip") == "rect" or values.get("clip-path") == "inset":
-        return True
-    return any(_is_outside(values.get(side, "")) for side in ("left", "top"))
+    is_moved = any(_is_outside(values.get(side, "")) for side in ("left", "top"))
+    return is_moved or _ALL_CLIPPED in (values.get("clip"), values.get("clip-path"))
 
 
-def _is_outside(length: str, font_size: float = 16.0) -> bool:
-    return (parse_length(length, font_size) or 0.0) <= FAR_OUTSIDE
+def _is_outside(length: str) -> bool:
+    return (parse_length(length) or 0.0) <= FAR_OUTSIDE
 
 
 def _font_size(value: str, parent: float) -> float:
@@ -200,11 +198,20 @@ def read_declarations(nodes: Iterable[ast.Node]) -> tuple[Declared, Declared]:
 
 
 def _words(node: ast.Node) -> list[str]:
-    """Return the words of a value; of a function that clips, its name."""
+    """Return the words of a value; of `clip` and `clip-path`, whether they leave anything to see."""
     tokens = node.value[:MAX_TOKENS]
-    if node.lower_name in _CLIPPING and any(token.type == "function" for token in tokens):
-        return next([token.lower_name] for token in tokens if token.type == "function")
+    if node.lower_name in _CLIPPING:
+        return [_ALL_CLIPPED if any(map(_clips_all, tokens)) else "none"]
     return [token.serialize().lower() for token in tokens if token.type in _WORD_TOKENS]
+
+
+def _clips_all(token: ast.Node) -> bool:
+    """Return True for `rect(0, 0, 0, 0)`, `rect(1px 1px 1px 1px)`, `inset(50%)` and the like."""
+    if token.type != "function":
+        return False
+    lengths = [abs(part.value) for part in token.arguments[:MAX_TOKENS] if part.type in _NUMBER_TOKENS]
+    is_dot = token.lower_name == "rect" and len(lengths) == 4 and max(lengths) <= 1
+    return is_dot or (token.lower_name == "inset" and max(lengths, default=0) >= 50)
 
 
 def _spread(name: str, words: list[str]) -> Iterator[tuple[str, str]]:
