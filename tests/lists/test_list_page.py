@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import untemplate as ut
 from untemplate import Page, find_records, list_model
 from untemplate.demo import make_site
+from untemplate.layout import Boxes, EstimatedLayout
 from untemplate.lists import page_profile
 from untemplate.lists.hcrf import Hcrf, Weights
 from untemplate.lists.hcrf_blocks import BlockClasses
@@ -173,6 +175,23 @@ def test_what_is_not_shown_is_text_but_no_cell() -> None:
     )
     assert all("secret" in row.text for row in rows)
     assert all("secret" not in row.cells for row in rows)
+
+
+class SecretLayout(EstimatedLayout):
+    """A layout that knows more than the page: a style sheet hides the class `extra`."""
+
+    def boxes(self, pages: Sequence[Page]) -> list[Boxes]:
+        estimated = super().boxes(pages)
+        for boxes in estimated:
+            for element in boxes.page.tree.iterfind(".//*[@class='extra']"):
+                boxes.visible[boxes.numbers[element]] = False
+        return estimated
+
+
+def test_what_a_layout_does_not_show_is_no_cell() -> None:
+    page = page_of(many("<div><p>{title}</p><p>{text}</p><p class='extra'>no {number}</p></div>"))
+    assert [row.cells for row in find_records(page)][1] == [title(1), sentence(1), "no 1"]
+    assert [row.cells for row in find_records(page, layout=SecretLayout())][1] == [title(1), sentence(1)]
 
 
 def test_what_is_named_hidden_is_a_cell_if_records_differ_in_it() -> None:
