@@ -46,7 +46,7 @@ def test_classes_that_hide(classes: str) -> None:
             "hidden-price",
             "desktop-only",
         ),
-        *("is-hidden-mobile", "hide-for-small-only", "sr-only"),
+        *("is-hidden-mobile", "hide-for-small-only", "off-screen"),
     ],
 )
 def test_classes_that_show(classes: str) -> None:

@@ -14,11 +14,12 @@ from functools import lru_cache
 
 __all__ = ["hides_on_wide_screens", "is_for_screen_readers", "shows_on_wide_screens"]
 
-# Classes by which the style sheets of Bootstrap, Tailwind, Foundation, Bulma, Angular, Magento, Drupal, HTML5
-# Boilerplate and Google's search for sites hide an element.
+# Classes by which the style sheets of Bootstrap, Tailwind, Foundation, Bulma, Angular, Magento, WordPress, Drupal,
+# HTML5 Boilerplate and Google's search for sites hide an element, or keep it for screen readers.
 _HIDING_CLASSES = frozenset(
     {
         *("hidden", "hide", "d-none", "is-hidden", "ng-hide", "no-display", "nodisplay", "display-none"),
+        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "show-for-sr"),
         *("element-invisible", "element-hidden", "invisible", "gs-watermark"),
     }
 )

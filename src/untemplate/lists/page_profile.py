@@ -59,7 +59,7 @@ CONCEALED_WORDS = frozenset(
 TAB_WORDS = frozenset({"tab", "tabpanel"})
 OPEN_TAB_WORDS = frozenset({"active", "selected", "current"})
 _TAB_HANDLES = frozenset({"li", "a", "button", "span", "dt"})
-# Longer parts are not only for screen readers, whatever they are named.
+# Longer parts are not only for screen readers, unless a class says exactly that.
 MAX_SPOKEN_CHARS = 200
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 ITEM_TAGS = frozenset({"li", "tr", "article", "dt"})
@@ -226,7 +226,8 @@ class PageProfile:
         classes = self.tree.classes
         hidden = np.array(list(map(hides_on_wide_screens, classes)), np.bool_)
         for row in np.flatnonzero(list(map(is_for_screen_readers, classes))).tolist():
-            hidden[row] |= self.chars[row] <= MAX_SPOKEN_CHARS and not self._is_spoken_instead(row)
+            is_named = hidden[row] or self.chars[row] <= MAX_SPOKEN_CHARS
+            hidden[row] = is_named and not self._is_spoken_instead(row)
         return hidden
 
     def _is_spoken_instead(self, row: int) -> bool:
