@@ -59,7 +59,7 @@ _FONT_SIZES |= {"x-large": "24px", "xx-large": "32px", "smaller": "83.333%", "la
 # Functions, strings, colors and blanks are no words of a value.
 _NUMBER_TOKENS = frozenset({"dimension", "percentage", "number"})
 _WORD_TOKENS = _NUMBER_TOKENS | {"ident"}
-_CLIPPING, _ALL_CLIPPED = frozenset({"clip", "clip-path"}), "all"
+# Of positions only values far outside of the screen matter, and those that undo them. Others are in many rules.
 # Pixels. Texts for screen readers, and those that an image replaces, are moved farther than slides of a carousel.
 FAR_OUTSIDE = -1_900.0
 _NO_CLASSES: frozenset[str] = frozenset()
@@ -156,7 +156,7 @@ def parse_length(value: str, font_size: float = 16.0, percent_of: float = 0.0) -
 
 def _display(values: Mapping[str, str], parent: Style) -> Display:
     """Return how an element is displayed; floats and the items of a flex box are beside their neighbors."""
-    if values.get("position") in ("absolute", "fixed") and _is_clipped(values):
+    if values.get("position") != "static" and _is_clipped(values):
         return Display.NONE
     display = _DISPLAYS.get(values.get("display", "inline"), Display.BLOCK)
     is_beside = parent.is_flex_row or values.get("float") in ("left", "right")
@@ -168,7 +168,7 @@ def _display(values: Mapping[str, str], parent: Style) -> Display:
 def _is_clipped(values: Mapping[str, str]) -> bool:
     """Return True if nothing of an element is left, or if it is outside of the screen: it is for screen readers."""
     is_moved = any(_is_outside(values.get(side, "")) for side in ("left", "top"))
-    return is_moved or _ALL_CLIPPED in (values.get("clip"), values.get("clip-path"))
+    return is_moved or "all" in (values.get("clip"), values.get("clip-path"))
 
 
 def _is_outside(length: str) -> bool:
@@ -198,10 +198,10 @@ def read_declarations(nodes: Iterable[ast.Node]) -> tuple[Declared, Declared]:
 
 
 def _words(node: ast.Node) -> list[str]:
-    """Return the words of a value; of `clip` and `clip-path`, whether they leave anything to see."""
+    """Return the words of a value; of `clip` and `clip-path`, "all" if they leave nothing to see."""
     tokens = node.value[:MAX_TOKENS]
-    if node.lower_name in _CLIPPING:
-        return [_ALL_CLIPPED if any(map(_clips_all, tokens)) else "none"]
+    if node.lower_name in ("clip", "clip-path"):
+        return ["all" if any(map(_clips_all, tokens)) else "none"]
     return [token.serialize().lower() for token in tokens if token.type in _WORD_TOKENS]
 
 
@@ -223,7 +223,7 @@ def _spread(name: str, words: list[str]) -> Iterator[tuple[str, str]]:
     elif name in ("margin", "padding"):
         sides = zip(("top", "bottom", "left"), _SIDES[min(4, len(words))], strict=True)
         yield from ((f"{name}-{side}", words[index]) for side, index in sides)
-    else:
+    elif name not in ("position", "left", "top") or words[0] in ("static", "auto") or _is_outside(words[0]):
         yield name, words[0]
 
 
