@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.data.courts import court_pages
 from benchmarks.data.swde import Score, unpacked
 from untemplate import Page
-from untemplate.layout import EstimatedLayout
+from untemplate.layout import EstimatedLayout, Layout
 from untemplate.lists import Row
 from untemplate.lists.group_scores import GROUP_FEATURES, score_groups
 from untemplate.lists.groups import Group, drop_hidden_members
@@ -51,10 +51,11 @@ class Sheet:
     normalize: Callable[[str], str] = letters_and_digits
     #: False if a record is known by its key only, such as its title
     has_cells: bool = True
+    layout: Layout = field(default_factory=EstimatedLayout)
 
     @cached_property
     def found(self) -> ListPage:
-        return ListPage(self.page, EstimatedLayout())
+        return ListPage(self.page, self.layout)
 
     @cached_property
     def f1(self) -> Doubles:

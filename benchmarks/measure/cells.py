@@ -1,7 +1,8 @@
 """How well the cells of records are found on list pages: nothing is chosen on the site that is scored.
 
-python -m benchmarks.measure.cells            means over pages, five folds over sites
-python -m benchmarks.measure.cells --choose   prints the weights of seams that are shipped, chosen on all sites
+python -m benchmarks.measure.cells              means over pages, five folds over sites
+python -m benchmarks.measure.cells --rendered   the same if the page's style sheets are known: what a browser showed
+python -m benchmarks.measure.cells --choose     prints the weights of seams that are shipped, chosen on all sites
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from rich.table import Table
 from scipy.optimize import minimize
 
 from benchmarks.data.list_pages import Sheet, hits, sheets
+from benchmarks.data.rendered import RenderedLayout
 from benchmarks.data.swde import Score
 from benchmarks.measure.lists import score_rows
 from benchmarks.train.list_choice import choose, folds
 from untemplate.labeling.list_labels import LetterIndex
+from untemplate.layout import EstimatedLayout
 from untemplate.lists import Row
 from untemplate.lists.cells import SEAM_FEATURES, find_seams
 from untemplate.lists.groups import drop_hidden_members
-from untemplate.lists.list_table import build_table
+from untemplate.lists.list_table import ListTable, build_table
 from untemplate.page.arrays import Doubles
 from untemplate.page.locating import letters_and_digits
 
@@ -111,32 +114,44 @@ def excuse(rows: Sequence[Row], sheet: Sheet) -> Score:
     return Score(hit, got, want)
 
 
+def table_with(sheet: Sheet, weights: Doubles, joins: Doubles) -> ListTable:
+    """The cells of the rows that are found with these weights of groups and of seams."""
+    group = drop_hidden_members(sheet.found.profile, sheet.best_group(weights))
+    return build_table(sheet.found.profile, group, joins)
+
+
 def rows_with(sheet: Sheet, weights: Doubles, joins: Doubles) -> list[Row]:
     """The rows that are found with these weights of groups and of seams."""
-    group = drop_hidden_members(sheet.found.profile, sheet.best_group(weights))
-    table = build_table(sheet.found.profile, group, joins)
-    rows = sheet.rows(weights)
-    return [replace(row, cells=cells) for row, cells in zip(rows, table.texts, strict=True)]
+    texts = table_with(sheet, weights, joins).texts
+    return [replace(row, cells=cells) for row, cells in zip(sheet.rows(weights), texts, strict=True)]
 
 
 def measure(console: Console, every: list[Sheet]) -> None:
     known = {sheet.page.id: evidence(sheet) for sheet in every}
-    scores = []
+    scores, cells_of_folds = [], []
     for training, test in folds(every):
         weights = choose(training)
         joins = choose_joins(known[sheet.page.id] for sheet in training)
+        of_fold = []
         for sheet in test:
             rows = rows_with(sheet, weights, joins)
-            scores.append((*score_rows(rows, sheet.records), excuse(rows, sheet)))
+            of_fold.append((*score_rows(rows, sheet.records), excuse(rows, sheet)))
+        cells_of_folds.append(np.mean([score[1].f1 for score in of_fold]))
+        scores += of_fold
     table = Table(
         "record F1",
         "cell F1",
+        "of each fold",
         "cell F1 in right rows",
         "those written otherwise excused",
         "true cells that are whole texts",
     )
-    means = [np.mean([score[kind].f1 for score in scores]) for kind in range(4)]
-    table.add_row(*(f"{mean:.3f}" for mean in means), f"{np.mean([reachable(sheet) for sheet in every]):.3f}")
+    record, cell, right, excused = (
+        f"{np.mean([score[kind].f1 for score in scores]):.3f}" for kind in range(4)
+    )
+    of_folds = " ".join(f"{mean:.3f}" for mean in cells_of_folds)
+    whole = np.mean([reachable(sheet) for sheet in every])
+    table.add_row(record, cell, of_folds, right, excused, f"{whole:.3f}")
     console.print(table)
 
 
@@ -145,10 +160,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--choose", action="store_true", help="choose the weights anew")
+    parser.add_argument("--rendered", action="store_true", help="show what a browser showed")
     options = parser.parse_args()
     console = Console(width=160)
+    layout = RenderedLayout() if options.rendered else EstimatedLayout()
     every: list[Sheet] = []
-    for sheet in track(sheets(), console=Console(stderr=True), description="Lists"):
+    for found in track(sheets(), console=Console(stderr=True), description="Lists"):
+        sheet = replace(found, layout=layout)
         assert len(sheet.f1) == len(sheet.found.groups)
         every.append(sheet)
     if options.choose:

@@ -3,6 +3,7 @@
 import pytest
 from lxml import html
 
+from benchmarks.data.rendered import common_pairs
 from benchmarks.data.swde import Score
 from benchmarks.measure.changes import _absolute_xpath, plain
 from benchmarks.peers.reading import Example, choose_places, find_places
@@ -45,3 +46,12 @@ def test_texts_are_compared_by_letters_and_digits():
 def test_score_without_extraction_is_zero():
     assert (Score(true=3).precision, Score(true=3).recall, Score(true=3).f1) == (0, 0, 0)
     assert Score(hits=2, extracted=2, true=4).f1 == pytest.approx(2 / 3)
+
+
+def test_elements_of_a_browser_are_found_again_by_their_tags():
+    pairs = common_pairs("abcabba", "cbabac")
+    assert "".join("abcabba"[left] for left, _ in pairs) == "".join("cbabac"[right] for _, right in pairs)
+    assert len(pairs) == 4
+    assert common_pairs("abc", "abc") == [(0, 0), (1, 1), (2, 2)]
+    assert common_pairs("abc", "xbyc") == [(1, 1), (2, 3)]
+    assert common_pairs("", "a") == common_pairs("a", "b") == []

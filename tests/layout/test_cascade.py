@@ -226,10 +226,25 @@ def compute(css: str, parent: Style = ROOT_STYLE) -> Style:
         ("display: block; float: left", Display.BESIDE),
         ("float: none", Display.INLINE),
         ("float: right; display: none", Display.NONE),
+        ("position: absolute; clip: rect(0 0 0 0)", Display.NONE),
+        ("position: absolute; clip: rect(1px, 1px, 1px, 1px)", Display.NONE),
+        ("position: fixed; clip-path: inset(50%)", Display.NONE),
+        ("position: absolute; left: -10000px", Display.NONE),
+        ("position: absolute; top: -999em", Display.NONE),
+        ("position: static; left: -10000px; clip: rect(0 0 0 0)", Display.INLINE),
+        ("position: absolute; clip: rect(0, 90px, 90px, 0)", Display.INLINE),
+        ("position: absolute; clip: rect(0 0 0 0); clip: auto", Display.INLINE),
+        ("position: absolute; clip-path: inset(2px); left: -20px", Display.INLINE),
     ],
 )
 def test_display(css: str, display: Display) -> None:
     assert compute(css).display == display
+
+
+def test_a_text_that_an_image_replaces_is_not_visible() -> None:
+    style = compute("text-indent: -9999px; display: block")
+    assert (style.display, style.is_visible) == (Display.BLOCK, False)
+    assert compute("text-indent: -20px").is_visible
 
 
 def test_children_of_a_flex_box_are_beside_each_other_unless_it_is_a_column() -> None:

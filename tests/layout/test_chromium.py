@@ -18,7 +18,7 @@ from untemplate import InputError, MissingExtra, Page
 from untemplate.browser import find_chromium
 from untemplate.demo import make_site
 from untemplate.layout import ChromiumLayout, EstimatedLayout
-from untemplate.layout.chromium import MAX_ELEMENTS, marked_html
+from untemplate.layout.chromium import MAX_ELEMENTS, marked_html, read_boxes
 from untemplate.sources.assets import NO_ASSETS, FolderAssets
 
 pytest.importorskip("playwright", reason="Playwright is not installed: pip install 'untemplate[render]'")
@@ -192,3 +192,18 @@ def test_a_page_with_too_many_elements_is_not_given_to_chromium() -> None:
     (boxes,) = ChromiumLayout("/nowhere/chromium").boxes([page])
     assert boxes.reason is not None
     assert "more than Chromium is given" in boxes.reason
+
+
+def test_what_is_for_screen_readers_is_not_visible() -> None:
+    page = Page(html="<body><p>shown</p><p>one pixel</p><p>far left</p><p>above</p></body>")
+    places = {"body": (0, 0, 900, 900), "p": (0, 0, 300, 20)}
+    clipped = {3: (5, 5, 1, 1), 4: (-9999, 5, 300, 20), 5: (0, -80, 300, 80)}
+    numbered = enumerate(page.tree.iter(etree.Element))
+    elements = [
+        (number, *clipped.get(number, places.get(element.tag, (0, 0, 0, 0))), 16, 400, 1)
+        for number, element in numbered
+    ]
+    boxes = read_boxes(page, {"elements": elements, "texts": []})
+    assert [bool(boxes.visible[boxes.numbers[paragraph]]) for paragraph in page.tree.iter("p")] == [
+        *(True, False, False, False)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import untemplate as ut
 from untemplate import Page, find_records, list_model
 from untemplate.demo import make_site
+from untemplate.layout import Boxes, EstimatedLayout
 from untemplate.lists import page_profile
 from untemplate.lists.hcrf import Hcrf, Weights
 from untemplate.lists.hcrf_blocks import BlockClasses
@@ -175,6 +177,23 @@ def test_what_is_not_shown_is_text_but_no_cell() -> None:
     assert all("secret" not in row.cells for row in rows)
 
 
+class SecretLayout(EstimatedLayout):
+    """A layout that knows more than the page: a style sheet hides the class `extra`."""
+
+    def boxes(self, pages: Sequence[Page]) -> list[Boxes]:
+        estimated = super().boxes(pages)
+        for boxes in estimated:
+            for element in boxes.page.tree.iterfind(".//*[@class='extra']"):
+                boxes.visible[boxes.numbers[element]] = False
+        return estimated
+
+
+def test_what_a_layout_does_not_show_is_no_cell() -> None:
+    page = page_of(many("<div><p>{title}</p><p>{text}</p><p class='extra'>no {number}</p></div>"))
+    assert [row.cells for row in find_records(page)][1] == [title(1), sentence(1), "no 1"]
+    assert [row.cells for row in find_records(page, layout=SecretLayout())][1] == [title(1), sentence(1)]
+
+
 def test_what_is_named_hidden_is_a_cell_if_records_differ_in_it() -> None:
     hidden = "<p class='tooltip'>Save</p><p class='tooltip'>since {number}</p>"
     rows = find_records(page_of(many(f"<div><p>{{title}}</p><p>{{text}}</p>{hidden}</div>")))
@@ -186,6 +205,48 @@ def test_what_is_not_shown_of_a_cell_is_left_out() -> None:
     rows = find_records(page_of(many(f"<div><p>{hidden}{{title}}</p><p>{{text}}</p></div>")))
     assert [row.cells for row in rows][1] == [title(1), sentence(1)]
     assert "Title:" in rows[1].text
+
+
+@pytest.mark.parametrize("classes", ["hidden-lg", "visible-xs", "accessible-description", "u-offscreen"])
+def test_what_a_wide_screen_does_not_show_is_no_cell_even_if_records_differ_in_it(classes: str) -> None:
+    rows = find_records(
+        page_of(many(f"<div><p>{{title}}</p><p>{{text}}</p><p class='{classes}'>{{number}}:30</p></div>"))
+    )
+    assert [row.cells for row in rows][1] == [title(1), sentence(1)]
+
+
+def test_a_text_for_screen_readers_that_replaces_pieces_is_a_cell() -> None:
+    price = "<p><span class='a-offscreen'>${number}.50</span><span aria-hidden='true'><sup>$</sup>{number}</span></p>"
+    rows = find_records(page_of(many(f"<div><p>{{title}}</p><p>{{text}}</p>{price}</div>")))
+    assert "$1.50" in rows[1].cells
+
+
+def test_parts_with_much_text_or_for_everybody_are_cells_whatever_their_name_is() -> None:
+    named = f"<p class='offscreen'>{'{text} ' * 6}</p><p class='accessible'>room {{number}}</p>"
+    rows = find_records(page_of(many(f"<div><p>{{title}}</p>{named}</div>")))
+    assert [row.cells[1:] for row in rows][1] == [" ".join([sentence(1)] * 6), "room 1"]
+
+
+def test_a_counter_in_a_block_of_its_own_is_a_cell() -> None:
+    link = "<a href='/{number}/share'>Share memories <div class='counter'><span>{number}</span></div></a>"
+    rows = find_records(page_of(many(f"<div><p>{{title}}</p><p>{{text}}</p>{link}</div>")))
+    assert [row.cells for row in rows][1] == [title(1), sentence(1), "Share memories", "1"]
+
+
+def test_classes_that_differ_in_numbers_do_not_change_cells() -> None:
+    name = "<p><a href='/{number}'>{title}</a> <i class='of-{number}'>by {number} people</i></p>"
+    rows = find_records(page_of(many(f"<div>{name}<p>{{text}}</p></div>")))
+    same = find_records(page_of(many(f"<div>{name.replace('of-{number}', 'of')}<p>{{text}}</p></div>")))
+    assert [row.cells for row in rows] == [row.cells for row in same]
+
+
+def test_scales_for_a_rating_are_no_cells() -> None:
+    stars = "".join(f"<a href='#'>{step} of 5 stars</a> " for step in range(1, 6))
+    sizes = "".join(f"<i>EU {size}</i> <b>|</b> " for size in range(38, 42))
+    rows = find_records(
+        page_of(many(f"<div><p>{{title}}</p><p>{{text}}</p><p>{stars}</p><p>{sizes}</p></div>"))
+    )
+    assert [row.cells for row in rows][1] == [title(1), sentence(1), "EU 38", "EU 39", "EU 40", "EU 41"]
 
 
 @pytest.mark.parametrize("classes", ["hidden md:block", "d-none d-md-block", "overflow-hidden"])

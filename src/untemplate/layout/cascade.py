@@ -41,6 +41,7 @@ PROPERTIES: Final = frozenset(
     {
         *("display", "visibility", "float", "flex-direction", "font", "font-size", "font-weight"),
         *("margin", "margin-top", "margin-bottom", "margin-left", "padding", "padding-left"),
+        *("position", "clip", "clip-path", "left", "top", "text-indent"),
     }
 )
 # Other values mean a block, such as list items and flex boxes.
@@ -56,7 +57,11 @@ _DISPLAYS = {
 _FONT_SIZES = {"xx-small": "9px", "x-small": "10px", "small": "13px", "medium": "16px", "large": "18px"}
 _FONT_SIZES |= {"x-large": "24px", "xx-large": "32px", "smaller": "83.333%", "larger": "120%"}
 # Functions, strings, colors and blanks are no words of a value.
-_WORD_TOKENS = frozenset({"ident", "dimension", "percentage", "number"})
+_NUMBER_TOKENS = frozenset({"dimension", "percentage", "number"})
+_WORD_TOKENS = _NUMBER_TOKENS | {"ident"}
+# Of positions only values far outside of the screen matter, and those that undo them. Others are in many rules.
+# Pixels. Texts for screen readers, and those that an image replaces, are moved farther than slides of a carousel.
+FAR_OUTSIDE = -1_900.0
 _NO_CLASSES: frozenset[str] = frozenset()
 _BOLD = frozenset({"bold", "bolder", "600", "700", "800", "900"})
 # Which value of a margin or padding is for top, bottom and left, by how many values there are.
@@ -118,11 +123,12 @@ def compute_style(parent: Style, declared: Iterable[tuple[str, str]]) -> Style:
     font_size = _font_size(values.get("font-size", ""), parent.font_size)
     indent = _margin(values, "margin-left", font_size) + _margin(values, "padding-left", font_size)
     visibility = values.get("visibility", "inherit")
+    is_visible = parent.is_visible if visibility == "inherit" else visibility == "visible"
     weight = values.get("font-weight", "inherit")
     is_column = values.get("flex-direction", "").startswith("column")
     return Style(
         display=_display(values, parent),
-        is_visible=parent.is_visible if visibility == "inherit" else visibility == "visible",
+        is_visible=is_visible and not _is_outside(values.get("text-indent", "")),
         font_size=font_size,
         font_weight=parent.font_weight if weight == "inherit" else 700 if weight in _BOLD else 400,
         margin_top=_margin(values, "margin-top", font_size),
@@ -150,11 +156,23 @@ def parse_length(value: str, font_size: float = 16.0, percent_of: float = 0.0) -
 
 def _display(values: Mapping[str, str], parent: Style) -> Display:
     """Return how an element is displayed; floats and the items of a flex box are beside their neighbors."""
+    if values.get("position") != "static" and _is_clipped(values):
+        return Display.NONE
     display = _DISPLAYS.get(values.get("display", "inline"), Display.BLOCK)
     is_beside = parent.is_flex_row or values.get("float") in ("left", "right")
     return (
         Display.BESIDE if is_beside and display in (Display.INLINE, Display.BLOCK, Display.TABLE) else display
     )
+
+
+def _is_clipped(values: Mapping[str, str]) -> bool:
+    """Return True if nothing of an element is left, or if it is outside of the screen: it is for screen readers."""
+    is_moved = any(_is_outside(values.get(side, "")) for side in ("left", "top"))
+    return is_moved or "all" in (values.get("clip"), values.get("clip-path"))
+
+
+def _is_outside(length: str) -> bool:
+    return (parse_length(length) or 0.0) <= FAR_OUTSIDE
 
 
 def _font_size(value: str, parent: float) -> float:
@@ -175,9 +193,25 @@ def read_declarations(nodes: Iterable[ast.Node]) -> tuple[Declared, Declared]:
     for node in nodes:
         if node.type == "declaration" and node.lower_name in PROPERTIES:
             declarations = important if node.important else normal
-            tokens = [token for token in node.value[:MAX_TOKENS] if token.type in _WORD_TOKENS]
-            declarations += _spread(node.lower_name, [token.serialize().lower() for token in tokens])
+            declarations += _spread(node.lower_name, _words(node))
     return tuple(normal), tuple(important)
+
+
+def _words(node: ast.Node) -> list[str]:
+    """Return the words of a value; of `clip` and `clip-path`, "all" if they leave nothing to see."""
+    tokens = node.value[:MAX_TOKENS]
+    if node.lower_name in ("clip", "clip-path"):
+        return ["all" if any(map(_clips_all, tokens)) else "none"]
+    return [token.serialize().lower() for token in tokens if token.type in _WORD_TOKENS]
+
+
+def _clips_all(token: ast.Node) -> bool:
+    """Return True for `rect(0, 0, 0, 0)`, `rect(1px 1px 1px 1px)`, `inset(50%)` and the like."""
+    if token.type != "function":
+        return False
+    lengths = [abs(part.value) for part in token.arguments[:MAX_TOKENS] if part.type in _NUMBER_TOKENS]
+    is_dot = token.lower_name == "rect" and len(lengths) == 4 and max(lengths) <= 1
+    return is_dot or (token.lower_name == "inset" and max(lengths, default=0) >= 50)
 
 
 def _spread(name: str, words: list[str]) -> Iterator[tuple[str, str]]:
@@ -189,7 +223,7 @@ def _spread(name: str, words: list[str]) -> Iterator[tuple[str, str]]:
     elif name in ("margin", "padding"):
         sides = zip(("top", "bottom", "left"), _SIDES[min(4, len(words))], strict=True)
         yield from ((f"{name}-{side}", words[index]) for side, index in sides)
-    else:
+    elif name not in ("position", "left", "top") or words[0] in ("static", "auto") or _is_outside(words[0]):
         yield name, words[0]
 
 

@@ -144,7 +144,7 @@ def read_boxes(page: Page, measured: Any) -> Boxes:
     boxes = Boxes.blank(page)
     for number, *place, size, weight, shown in measured["elements"]:
         if not boxes.visible[number]:  # broken markup makes browsers repeat an element: the first one counts
-            boxes.elements[number], boxes.visible[number] = place, bool(shown)
+            boxes.elements[number], boxes.visible[number] = place, bool(shown) and not _is_clipped(*place)
             boxes.font_size[number], boxes.font_weight[number] = size, weight
     places: defaultdict[tuple[str, int], list[list[float]]] = defaultdict(list)
     for start, number, *place in reversed(measured["texts"]):
@@ -155,6 +155,12 @@ def read_boxes(page: Page, measured: Any) -> Boxes:
         if node.is_text and (same := places[_text_key(node.text), number]):
             boxes.nodes[row] = same.pop()
     return boxes
+
+
+def _is_clipped(x: float, y: float, width: float, height: float) -> bool:
+    """Return True for elements of one pixel, or left of the screen or above it: they are for screen readers."""
+    is_dot = 0 < width <= 1 and 0 < height <= 1
+    return is_dot or (width > 0 and height > 0 and (x + width <= 0 or y + height <= 0))
 
 
 def _text_key(text: str) -> str:

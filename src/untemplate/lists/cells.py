@@ -37,6 +37,8 @@ Line = tuple[int, ...]
 SEAM_FEATURES = {
     "always": "bias",
     "blocks": "both texts are in block elements",
+    "right_block": "the right text is in a block element",
+    "paragraph": "both siblings are in a paragraph",
     "down": "distance of the right text below the left one, in units of 50 pixels",
     "left_text": "the left sibling is a text",
     "right_span": "the right sibling is a span",
@@ -55,6 +57,8 @@ SEAM_FEATURES = {
     "digit": "the right text begins with a digit",
     "long": "length of the right text, in units of 100 characters",
     "share": "share of records with such a seam",
+    "alone": "share of records with the right sibling, where it has no such seam",
+    "varied": "share of different texts among the right texts",
     "own": "share of the parent's characters outside of elements",
     "often": "number of such seams per record within a line, log",
     "often_elements": "number of such seams per record between elements, log",
@@ -64,30 +68,34 @@ SEAM_FEATURES = {
 # true cells of the 222 pages of `lists` say whether they join. Selected from about 80 features by
 # cross-validation over sites.
 SEAM_WEIGHTS = {
-    "always": -0.335,
-    "blocks": -1.274,
-    "down": -3.606,
-    "left_text": 2.702,
-    "right_span": -0.855,
-    "same_tag": -1.028,
-    "link_text": -3.248,
-    "text_class": -2.225,
-    "class_text": -3.076,
-    "last_text": 2.538,
-    "bare": -2.924,
-    "small": -1.656,
-    "one_word": 1.359,
-    "same_text": 4.367,
-    "colon": 2.652,
-    "dash": 4.789,
-    "lower": 1.352,
-    "digit": -1.954,
-    "long": -1.680,
-    "share": -1.653,
-    "own": 4.147,
-    "often": 2.228,
-    "often_elements": -1.293,
-    "break": -2.841,
+    "always": -0.128,
+    "blocks": -0.780,
+    "right_block": -1.398,
+    "paragraph": 1.084,
+    "down": -2.474,
+    "left_text": 2.866,
+    "right_span": -0.963,
+    "same_tag": -1.060,
+    "link_text": -3.799,
+    "text_class": -2.080,
+    "class_text": -3.003,
+    "last_text": 2.682,
+    "bare": -2.554,
+    "small": -1.524,
+    "one_word": 1.380,
+    "same_text": 5.445,
+    "colon": 2.226,
+    "dash": 4.748,
+    "lower": 1.176,
+    "digit": -1.670,
+    "long": -1.559,
+    "share": -1.289,
+    "alone": 1.510,
+    "varied": -1.061,
+    "own": 3.924,
+    "often": 2.164,
+    "often_elements": -1.056,
+    "break": -2.991,
 }
 # Tags that only color or stress words of a text.
 EMPHASIS_TAGS = frozenset({"b", "strong", "em", "i", "u", "mark", "font", "big", "tt"})
@@ -239,7 +247,7 @@ def find_seams(profile: PageProfile, runs: Sequence[Run]) -> Seams:
     for record, run in enumerate(runs):
         finder.add_record(record, run)
     seams = finder.columns()
-    features = _seam_features(profile, seams, finder.kind_count, len(runs))
+    features = _seam_features(profile, seams, finder.records_with_right(), len(runs))
     return Seams(seams.right, np.stack([seams.left_text, seams.right_text], axis=1), seams.kind, features)
 
 
@@ -258,20 +266,20 @@ class _SeamFinder:
         #: the number of separators and of line breaks up to each row
         self._separators = np.cumsum(list(map(_is_separator, tree.texts))).tolist()
         self._breaks = np.cumsum(tree.has_tag({BREAK})).tolist()
-        self._contexts: dict[tuple[int, str, str], int] = {}
+        self._looks = profile.look_ids.tolist()
+        self._contexts: dict[tuple[int, str, int], int] = {}
         self._context = [-1] * len(tree)
+        #: per context: how many records have it, and the last of them
+        self._records_with: list[int] = []
+        self._last_record: list[int] = []
         self._kinds: dict[tuple[int, int, bool], int] = {}
         self._seams: list[tuple[int, ...]] = []
-
-    @property
-    def kind_count(self) -> int:
-        return len(self._kinds)
 
     def add_record(self, record: int, run: Run) -> None:
         """Add the seams of a record: the pairs of adjacent siblings that both contain a text."""
         rows = self._tree.rows_inside(run)
         for row in rows:
-            self._set_context(row, run)
+            self._set_context(row, record, run)
         for row in rows:
             children = self._tree.children.get(row, ())
             with_text = [child for child in children if self._text_after[child] < self._end[child]]
@@ -282,11 +290,20 @@ class _SeamFinder:
         table = np.array(self._seams, np.int64).reshape(-1, len(_SeamColumns._fields))
         return _SeamColumns(*table.T)
 
-    def _set_context(self, row: int, run: Run) -> None:
-        """Number the path of tags and classes from the record down to a row."""
+    def records_with_right(self) -> Doubles:
+        """Return how many records have the right sibling of each kind of seam, beside whatever it is."""
+        return np.array([self._records_with[right] for _, right, _ in self._kinds], np.float64)
+
+    def _set_context(self, row: int, record: int, run: Run) -> None:
+        """Number the path of tags and classes, whatever their numbers are, from the record down to a row."""
         above = -1 if row in run else self._context[self._parent[row]]
-        path = (above, self._tree.tags[row], self._tree.classes[row])
-        self._context[row] = self._contexts.setdefault(path, len(self._contexts))
+        path = (above, self._tree.tags[row], self._looks[row])
+        context = self._context[row] = self._contexts.setdefault(path, len(self._contexts))
+        if context == len(self._records_with):
+            self._records_with.append(0)
+            self._last_record.append(-1)
+        self._records_with[context] += self._last_record[context] != record
+        self._last_record[context] = record
 
     def _add_seam(self, record: int, parent: int, left: int, right: int) -> None:
         """Add the seam between two siblings, unless a separator is between their texts."""
@@ -299,8 +316,11 @@ class _SeamFinder:
         self._seams.append((kind, record, parent, left, right, left_text, right_text, has_break))
 
 
-def _seam_features(profile: PageProfile, seams: _SeamColumns, kinds: int, records: int) -> Doubles:
+def _seam_features(
+    profile: PageProfile, seams: _SeamColumns, records_with_right: Doubles, records: int
+) -> Doubles:
     """Return the features of each kind of seam: the means over its seams, and how often records have it."""
+    kinds = len(records_with_right)
     count = np.maximum(np.bincount(seams.kind, minlength=kinds), 1)
     measured = _markup_features(profile, seams) | _wording_features(profile, seams)
 
@@ -314,6 +334,8 @@ def _seam_features(profile: PageProfile, seams: _SeamColumns, kinds: int, record
     records_with = np.bincount(pairs // max(records, 1), minlength=kinds)
     times = np.log(count / np.maximum(records_with, 1))
     features["share"] = records_with / max(records, 1)
+    features["alone"] = 1 - records_with / np.maximum(records_with_right, 1)
+    features["varied"] = _count_right_texts(profile.tree, seams, kinds) / count
     features["often"] = in_line * times
     features["often_elements"] = between_elements * times
     features["break"] = in_line * np.bincount(seams.kind, seams.has_break, kinds) / count
@@ -341,6 +363,8 @@ def _markup_features(profile: PageProfile, seams: _SeamColumns) -> dict[str, npt
         "in_block": left_block | right_block,
         "elements": elements,
         "blocks": left_block & right_block,
+        "right_block": right_block,
+        "paragraph": tags[seams.parent] == "p",
         "down": np.clip(down / _FAR_PIXELS, 0, 1),
         "left_text": is_text[left],
         "right_span": tags[right] == "span",
@@ -369,6 +393,13 @@ def _wording_features(profile: PageProfile, seams: _SeamColumns) -> dict[str, np
         "digit": [text[0].isdigit() for text in after],
         "long": np.minimum([len(text) for text in after], _LONG_TEXT) / _LONG_TEXT,
     }
+
+
+def _count_right_texts(tree: PageTree, seams: _SeamColumns, kinds: int) -> Longs:
+    """Count the different right texts of each kind of seam."""
+    texts = [tree.texts[row].strip() for row in seams.right_text.tolist()]
+    pairs = set(zip(seams.kind.tolist(), texts, strict=True))
+    return np.bincount(np.array([kind for kind, _ in pairs], np.int64), minlength=kinds)
 
 
 def _share_outside_elements(profile: PageProfile) -> Doubles:

@@ -6,10 +6,12 @@ title or the price. `RowMaker` puts cells, names and addresses together to the r
 
 from __future__ import annotations
 
+import re
 import string
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,6 +51,9 @@ PUNCTUATION = frozenset(string.punctuation + " ·•–—»›«‹…") - {"$"
 # A column whose name says "hidden" is dropped if this share of its cells are equal, as "Add to cart": what differs is
 # mostly shown. From 0.2 to 0.9 cell F1 on the 222 pages of `lists` is the same within 0.003.
 MIN_EQUAL_CELLS = 0.5
+# Steps of a scale on which readers rate a record, and records that must have all of them.
+MIN_SCALE_STEPS, MIN_SCALE_RECORDS = 3, 3
+_NUMBER = re.compile(r"\d{1,3}")
 
 
 class ListTable(NamedTuple):
@@ -82,7 +87,18 @@ def build_table(profile: PageProfile, group: Group, seam_weights: Doubles) -> Li
     aligned = align_records(tree, profile.shapes, cells, runs)
     columns = [_TextColumn(column, cells) for column in zip(*aligned, strict=True)]
     kept = [column for column in columns if not column.is_noise(profile, runs)]
-    return ListTable.from_columns(kept, len(runs))
+    return ListTable.from_columns(_without_scales(kept), len(runs))
+
+
+def _without_scales(columns: Sequence[_TextColumn]) -> list[_TextColumn]:
+    """Return the columns without scales for a rating, such as `1 of 5 stars`, `2 of 5 stars`: people see stars."""
+    kept: list[_TextColumn] = []
+    for text, same in groupby(columns, key=_TextColumn.text_around_number):
+        steps = list(same)
+        is_scale = text and [column.first_number for column in steps] == [*range(1, len(steps) + 1)]
+        if not is_scale or len(steps) < MIN_SCALE_STEPS:
+            kept += steps
+    return kept
 
 
 class _TextColumn:
@@ -97,6 +113,20 @@ class _TextColumn:
         if all(map(PUNCTUATION.issuperset, self.texts)):
             return True
         return self._is_concealed(profile, runs) and self._is_constant()
+
+    def text_around_number(self) -> str:
+        """Return the text that all records share, without its number; "" if they differ, or for a number alone."""
+        texts = Counter(filter(None, self.texts))
+        if len(texts) != 1 or texts.total() < MIN_SCALE_RECORDS:
+            return ""
+        rest = _NUMBER.sub("", next(iter(texts)), count=1).strip()
+        return rest.removesuffix("s")
+
+    @property
+    def first_number(self) -> int | None:
+        """The first number in the text of the first record."""
+        match = _NUMBER.search(next(filter(None, self.texts), ""))
+        return int(match[0]) if match else None
 
     def _is_concealed(self, profile: PageProfile, runs: Sequence[Run]) -> bool:
         """Return True if most cells are in parts of their record whose name says "hidden" or the like."""

@@ -16,6 +16,7 @@ from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.layout import Boxes, Layout
+from untemplate.lists.hiding_names import hides_on_wide_screens, is_for_screen_readers, shows_on_wide_screens
 from untemplate.lists.page_hints import PageHints
 from untemplate.lists.page_tree import TEXT, PageTree, Run, Shapes, build_page_tree
 from untemplate.page import Page
@@ -58,17 +59,8 @@ CONCEALED_WORDS = frozenset(
 TAB_WORDS = frozenset({"tab", "tabpanel"})
 OPEN_TAB_WORDS = frozenset({"active", "selected", "current"})
 _TAB_HANDLES = frozenset({"li", "a", "button", "span", "dt"})
-# Classes by which the style sheets of Bootstrap, Tailwind, Foundation, Bulma, Angular, Magento, WordPress, Drupal and
-# HTML5 Boilerplate hide an element, or keep it for screen readers.
-HIDING_CLASSES = frozenset(
-    {
-        *("hidden", "hide", "d-none", "is-hidden", "ng-hide", "no-display", "nodisplay", "display-none"),
-        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "show-for-sr"),
-        *("element-invisible", "element-hidden", "invisible"),
-    }
-)
-# Classes by which Bootstrap and Tailwind show an element again on screens of some size.
-_SHOWING_CLASS = re.compile(r"(?<!\S)(d-(sm|md|lg|xl|xxl)-|(sm|md|lg|xl|2xl):)(block|inline|flex|grid|table)")
+# Longer parts are not only for screen readers, unless a class says exactly that.
+MAX_SPOKEN_CHARS = 200
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 ITEM_TAGS = frozenset({"li", "tr", "article", "dt"})
 _NAVIGATION_TAGS = frozenset({"nav", "footer"})
@@ -153,8 +145,7 @@ class PageProfile:
         self.font_size, self.font_weight = boxes.font_size[elements], boxes.font_weight[elements]
         #: whether the layout shows a row and no closed tab contains it; `shown`: and no class hides it by its name
         self.displayed: Bools = boxes.visible[elements] & (tree.depth(self._is_closed_tab()) == 0)
-        hidden_by_class = self._has_hiding_class() & ~self._has_showing_class()
-        self._hiding_classes = tree.depth(hidden_by_class)
+        self._hiding_classes = tree.depth(self._has_hiding_class())
         self.shown: Bools = self.displayed & (self._hiding_classes == 0)
         right, bottom = (self.boxes[:, axis] + self.boxes[:, axis + 2] for axis in (0, 1))
         self.height = max(float(bottom.max()), 1.0)
@@ -228,12 +219,22 @@ class PageProfile:
 
     def _has_showing_class(self) -> Bools:
         """Return which rows have a class that shows them where there is room."""
-        return np.array([bool(_SHOWING_CLASS.search(names)) for names in self.tree.classes], np.bool_)
+        return np.array(list(map(shows_on_wide_screens, self.tree.classes)), np.bool_)
 
     def _has_hiding_class(self) -> Bools:
         """Return which rows have a class by which style sheets hide them."""
-        names = (classes.lower().split() for classes in self.tree.classes)
-        return np.array([not HIDING_CLASSES.isdisjoint(classes) for classes in names], np.bool_)
+        classes = self.tree.classes
+        hidden = np.array(list(map(hides_on_wide_screens, classes)), np.bool_)
+        for row in np.flatnonzero(list(map(is_for_screen_readers, classes))).tolist():
+            is_named = hidden[row] or self.chars[row] <= MAX_SPOKEN_CHARS
+            hidden[row] = is_named and not self._is_spoken_instead(row)
+        return hidden
+
+    def _is_spoken_instead(self, row: int) -> bool:
+        """Return True if a text for screen readers replaces a sibling in pieces, such as `$` and `5` for `$5.00`."""
+        siblings = self.tree.children[int(self.tree.parent[row])]
+        pieces = (other for other in siblings if self.tree.elements[other].get("aria-hidden") == "true")
+        return any(self.chars[other] > 0 and self.tree.tags[other] != TEXT for other in pieces)
 
     def _is_closed_tab(self) -> Bools:
         """Return which rows are the contents of a tab while exactly one sibling of the same name is open."""
