@@ -1,4 +1,4 @@
-"""How well records are found on list pages of sites that nobody knows: `lists`, `courts` and `shops`.
+"""How well records are found on list pages of sites that nobody knows: `lists`, `courts`, `shops` and `blogs`.
 
 python -m benchmarks.measure.lists                   weights from other sites than the one that is scored, five folds
 python -m benchmarks.measure.lists --worst           the same, and the pages where another group would be better
@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.data.list_pages import Sheet, court_sheets, hits, sheets, shop_sheets
+from benchmarks.data.list_pages import Sheet, court_sheets, hits, post_sheets, sheets, shop_sheets
 from benchmarks.data.swde import Score
 from benchmarks.train.list_choice import FOLDS, choose, folds
 from benchmarks.train.page_types import TypedPage, fit_trees, typed_pages, typed_sheet
@@ -35,6 +35,7 @@ SETS: dict[str, Callable[[], Iterator[Sheet]]] = {
     "lists": sheets,
     "courts": court_sheets,
     "shops": shop_sheets,
+    "blogs": post_sheets,
 }
 
 

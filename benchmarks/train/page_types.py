@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.progress import track
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from benchmarks.data.list_pages import SAME_SCORE, Sheet
+from benchmarks.data.list_pages import SAME_SCORE, Sheet, all_post_sheets
 from benchmarks.data.other_pages import OtherPage, other_pages
-from benchmarks.train.list_choice import all_sheets
+from benchmarks.train.list_choice import all_sheets, chosen_group
 from untemplate import Page
 from untemplate.errors import PageError
 from untemplate.layout import EstimatedLayout
@@ -35,6 +35,8 @@ __all__ = ["TypedPage", "fit_trees", "typed_pages", "typed_sheet"]
 KIND_WEIGHTS = {"swde": 4.0, "emptied": 0.3}
 # The least score of a group that is a page's list.
 MIN_KNOWN_F1 = 0.9
+# A group with a lower score is not the list of a page whose records are all known.
+MIN_RIGHT_F1 = 0.5
 # Of 200 to 600 trees with 8 to 32 leaves, rates of 0.02 and 0.03 and two shares of features, five folds over sites:
 # all but 200 trees, which are too few at such rates, are about as good.
 TREES = 400
@@ -65,6 +67,16 @@ class TypedPage:
     site: str
     page: ListPage
     is_list: bool
+    sheet: Sheet | None = None
+
+    def is_right(self, weights: Doubles) -> bool:
+        """Return True if the group that is chosen with these weights is the list of the page.
+
+        It counts as the list unless all records of the page are known: the others may be partial.
+        """
+        if self.sheet is None or not self.sheet.is_complete:
+            return self.is_list
+        return self.is_list and float(self.sheet.f1[chosen_group(self.page.features, weights)]) >= MIN_RIGHT_F1
 
     def describe(self, weights: Doubles) -> Doubles:
         """Return the LIST_FEATURES of the group that is chosen with these weights."""
@@ -73,12 +85,16 @@ class TypedPage:
 
 
 def typed_sheet(sheet: Sheet) -> TypedPage:
-    """Return a page of `lists`, `courts` or `shops`."""
-    return TypedPage("list", sheet.site, sheet.found, is_list=True)
+    """Return a page with known records."""
+    kind = "posts" if sheet.is_complete else "list"
+    return TypedPage(kind, sheet.site, sheet.found, is_list=True, sheet=sheet)
 
 
 def typed_pages() -> Iterator[TypedPage]:
     """Yield the pages of other sets on which something repeats, and list pages without their lists."""
+    for sheet in all_post_sheets():
+        if len(sheet.records) == 1 and sheet.found.groups:
+            yield TypedPage("blogs: one post", sheet.site, sheet.found, is_list=False)
     for other in chain(other_pages(), emptied_pages()):
         try:
             page = ListPage(other.page, EstimatedLayout())
@@ -125,7 +141,7 @@ def fit_trees(pages: Sequence[TypedPage], weights: Doubles) -> BoostedTrees:
         random_state=0,
     )
     rows = np.array([page.describe(weights) for page in pages])
-    is_list = np.array([page.is_list for page in pages])
+    is_list = np.array([page.is_right(weights) for page in pages])
     model.fit(rows, is_list, sample_weight=_importance(pages, is_list))
     return _as_arrays(model)
 
