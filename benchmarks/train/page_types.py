@@ -56,6 +56,7 @@ RAISING = (
 LOWERING = (
     *("plain_outside", "long_outside", "longest_outside", "captions_outside", "rows_outside", "like_page"),
     *("headed_related", "in_reviews", "one_declared", "one_shared", "comment_field"),
+    *("aside", "near_aside", "in_navigation"),
 )
 
 

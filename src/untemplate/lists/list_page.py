@@ -47,7 +47,7 @@ NOTHING_REPEATS = "nothing on the page repeats"
 NO_LIST = "nothing that repeats looks like records of a list page (the likeliest list has confidence {:.2f})"
 # Lists with a lower confidence are no records. Of 0.1 to 0.4 in steps of 0.05, five folds over sites: below, more
 # detail pages yield rows; above, more list pages yield none.
-MIN_LIST_CONFIDENCE = 0.3
+MIN_LIST_CONFIDENCE = 0.2
 # The confidence of a record that is alone on its page, where nothing repeats.
 SINGLE_RECORD_CONFIDENCE = 0.5
 
