@@ -20,6 +20,7 @@ from untemplate.lists import Row
 from untemplate.lists.group_scores import GROUP_FEATURES, score_groups
 from untemplate.lists.groups import Group, drop_hidden_members
 from untemplate.lists.list_page import ListPage
+from untemplate.lists.page_tree import Run
 from untemplate.page import visible_text
 from untemplate.page.arrays import Doubles
 from untemplate.page.locating import letters_and_digits
@@ -103,11 +104,15 @@ class Sheet:
         """The group that is chosen with these weights."""
         return self.found.groups[int(np.argmax(score_groups(self.found.features, weights)))]
 
-    def _score(self, group: Group, match: Matcher) -> Score:
+    def match(self, runs: Sequence[Run], match: Matcher | None = None) -> dict[int, int]:
+        """Map each of these runs that is right to its true record, both by their numbers."""
         texts, end = self._texts, self.found.tree.end
-        runs = drop_hidden_members(self.found.profile, group).runs
         found = [_collapse("".join("".join(texts[row : end[row]]) for row in run)) for run in runs]
-        return Score(len(match(found, self.records)), len(found), len(self.records))
+        return (match or hits)(found, self.records)
+
+    def _score(self, group: Group, match: Matcher) -> Score:
+        runs = drop_hidden_members(self.found.profile, group).runs
+        return Score(len(self.match(runs, match)), len(runs), len(self.records))
 
 
 def sheets(sites: Sequence[str] = ()) -> Iterator[Sheet]:

@@ -25,9 +25,8 @@ from benchmarks.train.list_choice import FOLDS, choose, folds
 from benchmarks.train.page_types import TypedPage, fit_trees, typed_pages, typed_sheet
 from untemplate import Page, find_records, list_model
 from untemplate.lists import Row
-from untemplate.lists.group_scores import mostly_aside, score_groups, shipped_group_weights
-from untemplate.lists.list_page import MIN_LIST_CONFIDENCE
-from untemplate.lists.page_types import is_number_stated, list_confidence
+from untemplate.lists.group_scores import score_groups, shipped_group_weights
+from untemplate.lists.list_page import MIN_LIST_CONFIDENCE, choose_list
 from untemplate.lists.vision_tree import build_vision_tree
 from untemplate.page.locating import letters_and_digits
 
@@ -139,13 +138,10 @@ class _ListJudge:
 
     def decide(self, page: TypedPage) -> tuple[int, bool]:
         """Return the number of the chosen group, -1 for none, and whether it is likely enough."""
-        if not page.page.groups:
-            return -1, False
-        number = int(np.argmax(score_groups(page.page.features, self._weights)))
-        if mostly_aside(page.page.features)[number]:
-            return number, False
-        is_stated = is_number_stated(page.page.profile, page.page.groups[number])
-        confidence = list_confidence(page.describe(self._weights), is_stated, self._trees)
+        found = page.page
+        scores = score_groups(found.features, self._weights)
+        order = np.argsort(-scores, kind="stable").tolist()
+        number, confidence = choose_list(order, lambda group: found.confidence(group, scores, self._trees))
         return number, confidence >= MIN_LIST_CONFIDENCE
 
 
