@@ -1,4 +1,4 @@
-"""List pages with their true records, of the sets `lists`, `courts`, `shops` and `blogs`, and how found records are scored."""
+"""List pages with their true records (`lists`, `courts`, `shops`, `blogs`), and how found records are scored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,17 @@ from untemplate.page import visible_text
 from untemplate.page.arrays import Doubles
 from untemplate.page.locating import letters_and_digits
 
-__all__ = ["SAME_SCORE", "Sheet", "all_post_sheets", "complete_words", "court_sheets", "hits", "sheets", "post_sheets", "shop_sheets"]
+__all__ = [
+    "SAME_SCORE",
+    "Sheet",
+    "all_post_sheets",
+    "complete_words",
+    "court_sheets",
+    "hits",
+    "post_sheets",
+    "sheets",
+    "shop_sheets",
+]
 
 # Pages of shops with fewer products are not scored.
 MIN_PRODUCTS = 4
@@ -159,7 +169,16 @@ def all_post_sheets() -> Iterator[Sheet]:
         given = [[title] for title in listed.titles.values()]
         records = [[complete_words(title)] for [title] in given]
         page = Page(listed.page.url, listed.page.html, f"{listed.site}/{listed.page.id}")
-        yield Sheet(listed.site, page, records, given, [0] * len(given), complete_words, has_cells=False, is_complete=True)
+        yield Sheet(
+            listed.site,
+            page,
+            records,
+            given,
+            [0] * len(given),
+            complete_words,
+            has_cells=False,
+            is_complete=True,
+        )
 
 
 def complete_words(text: str) -> str:

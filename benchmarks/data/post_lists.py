@@ -19,7 +19,7 @@ from benchmarks.data.whole_sites import SETS, WholeSite, whole_sites
 from untemplate import Page
 from untemplate.page import squeeze, visible_text
 
-__all__ = ["PostList", "PostPaths", "post_lists"]
+__all__ = ["PostList", "PostPaths", "lists_of", "post_lists"]
 
 _LIST_KINDS = frozenset({"posts", "front", "category", "archive", "tag"})
 # Words in the classes and ids of parts beside the list.
@@ -125,10 +125,11 @@ def post_lists(sets: Sequence[str] = SETS) -> Iterator[PostList]:
     """
     for family in sets:
         for site in whole_sites(family):
-            yield from _lists_of(site)
+            yield from lists_of(site)
 
 
-def _lists_of(site: WholeSite) -> Iterator[PostList]:
+def lists_of(site: WholeSite) -> Iterator[PostList]:
+    """Yield the pages of a site that list posts."""
     posts = [page.url for page in site.pages if site.facts[page.id]["kind"] == "post"]
     others = [page.url for page in site.pages if site.facts[page.id]["kind"] != "post"]
     lists = [page for page in site.pages if site.facts[page.id]["kind"] in _LIST_KINDS]
@@ -172,7 +173,7 @@ def _titles(page: Page, paths: PostPaths, everywhere: set[str]) -> dict[str, str
 
 
 def _is_beside(link: etree._Element, all_chars: int) -> bool:
-    """Return True for links in running text, and in parts named sidebar and the like with less than half of the text."""
+    """Return True for links in running text, and in parts named sidebar and the like, without most of the text."""
     for element in link.iterancestors():
         if element.tag in ("body", "html"):
             return False

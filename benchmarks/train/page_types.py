@@ -1,4 +1,7 @@
-"""Trains the trees that tell list pages from pages about one thing, on list pages and on pages of four other sets.
+"""Trains the trees that tell list pages from others, on list pages and on pages of four other sets.
+
+A page is no list page if it is about one thing, and also if the group that is chosen on it is not its list: the only
+post of a tag has a side bar with more links than posts.
 
 python -m benchmarks.train.page_types    writes the file that is shipped
 """
@@ -82,7 +85,9 @@ class TypedPage:
         """
         if self.sheet is None or not self.sheet.is_complete:
             return self.is_list
-        return self.is_list and float(self.sheet.f1[chosen_group(self.page.features, weights)]) >= MIN_RIGHT_F1
+        return (
+            self.is_list and float(self.sheet.f1[chosen_group(self.page.features, weights)]) >= MIN_RIGHT_F1
+        )
 
     def describe(self, weights: Doubles) -> Doubles:
         """Return the LIST_FEATURES of the group that is chosen with these weights."""
@@ -114,8 +119,8 @@ def typed_pages() -> Iterator[TypedPage]:
 def changed_pages() -> Iterator[TypedPage]:
     """Yield the first page of each site that lists records, changed in four ways, as far as something repeats.
 
-    Without its records it is like a search that finds nothing, and with the first ones only like one that finds little.
-    Records without links have no pages of their own. Of such pages the sets have few.
+    Without its records it is like a search that finds nothing, with the first ones only like one that finds little.
+    Records without links have no pages of their own. The sets have few of such pages.
     """
     seen: set[str] = set()
     for sheet in all_sheets():

@@ -68,8 +68,8 @@ GROUP_FEATURES = {
     "stated": "the page states this number of records, and hardly any similar sibling is left out",
 }
 # `python -m benchmarks.train.list_choice` prints these: the weights with which a softmax over the
-# groups of a page selects its records, on 814 pages of `lists`, `courts`, `shops` and `blogs`. Too few of them declare their
-# items in JSON-LD to fit that weight: it is as large as that of the best other hint.
+# groups of a page selects its records, on 814 pages of `lists`, `courts`, `shops` and `blogs`. Too few of them
+# declare their items in JSON-LD to fit that weight: it is as large as that of the best other hint.
 GROUP_WEIGHTS = {
     "number": 0.284,
     "two": -0.894,

@@ -285,8 +285,8 @@ def _are_similar_runs(runs: Sequence[Sequence[int]]) -> bool:
 def drop_hidden_members(profile: PageProfile, group: Group) -> Group:
     """Return a group without members that only look like records of the page.
 
-    These are members that are hidden while others are shown, members in parts such as "related",
-    duplicates, as in a carousel, and headings between the others. If fewer than two members would remain, hidden and related ones stay.
+    These are members that are hidden while others are shown, members in parts such as "related", duplicates, as in a
+    carousel, and headings between the others. If fewer than two members would remain, hidden and related ones stay.
     """
     unique = _without_duplicates(profile, _visible_members(profile, group.runs))
     return Group(_without_headings(profile, unique))
