@@ -222,31 +222,35 @@ def _is_among(text: str | None, titles: set[str]) -> bool:
 
 @dataclass(frozen=True)
 class _TitledPage:
-    """A page of a site, the titles that its true cells say, and whether these are links or headings."""
+    """A page of a site and its titles.
+
+    Attributes:
+        page: the page.
+        titles: those that its true cells say.
+        first: the first link or heading among the true texts of each record.
+        is_prominent: whether most titles are links or headings.
+    """
 
     page: Page
     titles: set[str]
-    prominent: set[str]
-
-    @property
-    def is_prominent(self) -> bool:
-        return len(self.titles & self.prominent) * 2 > len(self.titles)
+    first: set[str]
+    is_prominent: bool
 
 
 def _titled_page(sheet: Sheet) -> _TitledPage:
-    """Return a page with its titles, and with the first link or heading among the true texts of each record."""
     page = lesson(sheet, shipped_group_weights(), shipped_seam_weights())
     scene = page.scene
-    titles = {leaf for leaf, kind in page.values.items() if kind == "title"}
+    titles = [leaf for leaf, kind in page.values.items() if kind == "title"]
     first: list[int] = []
     for record in page.records:
         inside = sorted(page.values.keys() & {*range(record, int(scene.vision.end[record]))})
         first += [leaf for leaf in inside if scene.texts[leaf] and any(scene.link_and_heading(leaf))][:1]
+    is_prominent = sum(any(scene.link_and_heading(leaf)) for leaf in titles) * 2 > len(titles)
 
     def texts(leaves: Iterable[int]) -> set[str]:
         return {letters_and_digits(scene.texts[leaf]) for leaf in leaves} - {""}
 
-    return _TitledPage(sheet.page, texts(titles), texts(first))
+    return _TitledPage(sheet.page, texts(titles), texts(first), is_prominent)
 
 
 def measure_sites() -> tuple[Share, Share]:
@@ -265,7 +269,7 @@ def measure_sites() -> tuple[Share, Share]:
         names: list[str | None] = []
         numbers: list[int] = []
         for page in own:
-            titles = page.prominent if has_prominent and not page.is_prominent else page.titles
+            titles = page.first if has_prominent and not page.is_prominent else page.titles
             named, placed = Counter[str](), Counter[int]()
             for row in find_records(page.page, columns=columns):
                 named.update(name for name, text in row.values.items() if _is_among(text, titles))

@@ -47,8 +47,8 @@ __all__ = [
 
 NOTHING_REPEATS = "nothing on the page repeats"
 NO_LIST = "nothing that repeats looks like records of a list page (the likeliest list has confidence {:.2f})"
-# Lists with a lower confidence are no records. Of 0.08, 0.1, 0.12 to 0.15, 0.2 and 0.3, five folds over sites: below, more
-# detail pages yield rows; above, more list pages yield none.
+# Lists with a lower confidence are no records. Of 0.08, 0.1, 0.12 to 0.15, 0.2 and 0.3, five folds over sites: below,
+# more detail pages yield rows; above, more list pages yield none.
 MIN_LIST_CONFIDENCE = 0.12
 # If the group with the best score is not likely enough, one of the next best is the list if it is this likely. Of
 # 0.5, 0.7 and 0.9, the higher ones give records to fewer list pages, and to hardly fewer others.
