@@ -1,4 +1,4 @@
-"""List pages with their true records, of the sets `lists`, `courts` and `shops`, and how found records are scored."""
+"""List pages with their true records (`lists`, `courts`, `shops`, `blogs`), and how found records are scored."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from benchmarks.data.courts import court_pages
+from benchmarks.data.post_lists import post_lists
 from benchmarks.data.swde import Score, unpacked
 from untemplate import Page
 from untemplate.layout import EstimatedLayout, Layout
@@ -19,11 +20,22 @@ from untemplate.lists import Row
 from untemplate.lists.group_scores import GROUP_FEATURES, score_groups
 from untemplate.lists.groups import Group, drop_hidden_members
 from untemplate.lists.list_page import ListPage
+from untemplate.lists.page_tree import Run
 from untemplate.page import visible_text
 from untemplate.page.arrays import Doubles
 from untemplate.page.locating import letters_and_digits
 
-__all__ = ["SAME_SCORE", "Sheet", "complete_words", "court_sheets", "hits", "sheets", "shop_sheets"]
+__all__ = [
+    "SAME_SCORE",
+    "Sheet",
+    "all_post_sheets",
+    "complete_words",
+    "court_sheets",
+    "hits",
+    "post_sheets",
+    "sheets",
+    "shop_sheets",
+]
 
 # Pages of shops with fewer products are not scored.
 MIN_PRODUCTS = 4
@@ -51,6 +63,8 @@ class Sheet:
     normalize: Callable[[str], str] = letters_and_digits
     #: False if a record is known by its key only, such as its title
     has_cells: bool = True
+    #: True if all records of the page are known as the page writes them
+    is_complete: bool = False
     layout: Layout = field(default_factory=EstimatedLayout)
 
     @cached_property
@@ -101,11 +115,15 @@ class Sheet:
         """The group that is chosen with these weights."""
         return self.found.groups[int(np.argmax(score_groups(self.found.features, weights)))]
 
-    def _score(self, group: Group, match: Matcher) -> Score:
+    def match(self, runs: Sequence[Run], match: Matcher | None = None) -> dict[int, int]:
+        """Map each of these runs that is right to its true record, both by their numbers."""
         texts, end = self._texts, self.found.tree.end
-        runs = drop_hidden_members(self.found.profile, group).runs
         found = [_collapse("".join("".join(texts[row : end[row]]) for row in run)) for run in runs]
-        return Score(len(match(found, self.records)), len(found), len(self.records))
+        return (match or hits)(found, self.records)
+
+    def _score(self, group: Group, match: Matcher) -> Score:
+        runs = drop_hidden_members(self.found.profile, group).runs
+        return Score(len(self.match(runs, match)), len(runs), len(self.records))
 
 
 def sheets(sites: Sequence[str] = ()) -> Iterator[Sheet]:
@@ -139,6 +157,29 @@ def shop_sheets() -> Iterator[Sheet]:
                 url = f"https://{site}.example/{facts['path']}"
                 page = Page(url=url, html=(path.parent / file).read_bytes(), id=f"{site}/{file}")
                 yield _make_sheet(site, page, titles, complete_words, has_cells=False)
+
+
+def post_sheets() -> Iterator[Sheet]:
+    """The pages of `blogs` that list several posts; a record is the text of its link."""
+    return (sheet for sheet in all_post_sheets() if len(sheet.records) > 1)
+
+
+def all_post_sheets() -> Iterator[Sheet]:
+    """The pages of `blogs` that list posts, also those of a single one."""
+    for listed in post_lists(("blogs",)):
+        given = [[title] for title in listed.titles.values()]
+        records = [[complete_words(title)] for [title] in given]
+        page = Page(listed.page.url, listed.page.html, f"{listed.site}/{listed.page.id}")
+        yield Sheet(
+            listed.site,
+            page,
+            records,
+            given,
+            [0] * len(given),
+            complete_words,
+            has_cells=False,
+            is_complete=True,
+        )
 
 
 def complete_words(text: str) -> str:

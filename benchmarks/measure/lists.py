@@ -1,4 +1,4 @@
-"""How well records are found on list pages of sites that nobody knows: `lists`, `courts` and `shops`.
+"""How well records are found on list pages of sites that nobody knows: `lists`, `courts`, `shops` and `blogs`.
 
 python -m benchmarks.measure.lists                   weights from other sites than the one that is scored, five folds
 python -m benchmarks.measure.lists --worst           the same, and the pages where another group would be better
@@ -19,15 +19,14 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.data.list_pages import Sheet, court_sheets, hits, sheets, shop_sheets
+from benchmarks.data.list_pages import Sheet, court_sheets, hits, post_sheets, sheets, shop_sheets
 from benchmarks.data.swde import Score
 from benchmarks.train.list_choice import FOLDS, choose, folds
 from benchmarks.train.page_types import TypedPage, fit_trees, typed_pages, typed_sheet
 from untemplate import Page, find_records, list_model
 from untemplate.lists import Row
-from untemplate.lists.group_scores import mostly_aside, score_groups, shipped_group_weights
-from untemplate.lists.list_page import MIN_LIST_CONFIDENCE
-from untemplate.lists.page_types import is_number_stated, list_confidence
+from untemplate.lists.group_scores import score_groups, shipped_group_weights
+from untemplate.lists.list_page import MIN_LIST_CONFIDENCE, choose_list
 from untemplate.lists.vision_tree import build_vision_tree
 from untemplate.page.locating import letters_and_digits
 
@@ -35,6 +34,7 @@ SETS: dict[str, Callable[[], Iterator[Sheet]]] = {
     "lists": sheets,
     "courts": court_sheets,
     "shops": shop_sheets,
+    "blogs": post_sheets,
 }
 
 
@@ -138,13 +138,10 @@ class _ListJudge:
 
     def decide(self, page: TypedPage) -> tuple[int, bool]:
         """Return the number of the chosen group, -1 for none, and whether it is likely enough."""
-        if not page.page.groups:
-            return -1, False
-        number = int(np.argmax(score_groups(page.page.features, self._weights)))
-        if mostly_aside(page.page.features)[number]:
-            return number, False
-        is_stated = is_number_stated(page.page.profile, page.page.groups[number])
-        confidence = list_confidence(page.describe(self._weights), is_stated, self._trees)
+        found = page.page
+        scores = score_groups(found.features, self._weights)
+        order = np.argsort(-scores, kind="stable").tolist()
+        number, confidence = choose_list(order, lambda group: found.confidence(group, scores, self._trees))
         return number, confidence >= MIN_LIST_CONFIDENCE
 
 

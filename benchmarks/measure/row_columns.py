@@ -11,7 +11,7 @@ import argparse
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from urllib.parse import unquote, urljoin, urlsplit
@@ -22,6 +22,7 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.data.courts import court_pages
+from benchmarks.data.list_pages import Sheet
 from benchmarks.data.swde import unpacked
 from benchmarks.measure.kinds import lesson
 from benchmarks.measure.lists import sheets
@@ -219,26 +220,66 @@ def _is_among(text: str | None, titles: set[str]) -> bool:
     return text is not None and letters_and_digits(text) in titles
 
 
+@dataclass(frozen=True)
+class _TitledPage:
+    """A page of a site and its titles.
+
+    Attributes:
+        page: the page.
+        titles: those that its true cells say.
+        first: the first link or heading among the true texts of each record.
+        is_prominent: whether most titles are links or headings.
+    """
+
+    page: Page
+    titles: set[str]
+    first: set[str]
+    is_prominent: bool
+
+
+def _titled_page(sheet: Sheet) -> _TitledPage:
+    page = lesson(sheet, shipped_group_weights(), shipped_seam_weights())
+    scene = page.scene
+    titles = [leaf for leaf, kind in page.values.items() if kind == "title"]
+    first: list[int] = []
+    for record in page.records:
+        inside = sorted(page.values.keys() & {*range(record, int(scene.vision.end[record]))})
+        first += [leaf for leaf in inside if scene.texts[leaf] and any(scene.link_and_heading(leaf))][:1]
+    is_prominent = sum(any(scene.link_and_heading(leaf)) for leaf in titles) * 2 > len(titles)
+
+    def texts(leaves: Iterable[int]) -> set[str]:
+        return {letters_and_digits(scene.texts[leaf]) for leaf in leaves} - {""}
+
+    return _TitledPage(sheet.page, texts(titles), texts(first), is_prominent)
+
+
 def measure_sites() -> tuple[Share, Share]:
-    """Sites of `lists` whose titles are in one column on all pages: by its name, and by its number."""
+    """Sites of `lists` whose titles are in one column on all pages: by its name, and by its number.
+
+    Where the titles of a page of a site are links or headings, plain texts on another of its pages are no titles:
+    the first link or heading of each record is.
+    """
     by_name, by_number = Share(), Share()
-    columns: dict[str, SiteColumns] = defaultdict(SiteColumns)
-    names: dict[str, list[str | None]] = defaultdict(list)
-    numbers: dict[str, list[int | None]] = defaultdict(list)
+    pages: dict[str, list[_TitledPage]] = defaultdict(list)
     for sheet in track(sheets(), console=Console(stderr=True), description="Columns of sites"):
-        page = lesson(sheet, shipped_group_weights(), shipped_seam_weights())
-        leaves = [leaf for leaf, kind in page.values.items() if kind == "title"]
-        titles = {letters_and_digits(page.scene.texts[leaf]) for leaf in leaves}
-        named, placed = Counter[str](), Counter[int]()
-        for row in find_records(sheet.page, columns=columns[sheet.site]):
-            named.update(name for name, text in row.values.items() if _is_among(text, titles))
-            placed.update(number for number, text in enumerate(row.cells) if _is_among(text, titles))
-        if placed:
-            names[sheet.site].append(named.most_common(1)[0][0] if named else None)
-            numbers[sheet.site].append(placed.most_common(1)[0][0])
-    for site in names:
-        by_name.add(len({*names[site]}) == 1 and None not in names[site], f"{site}: {names[site]}")
-        by_number.add(len({*numbers[site]}) == 1, f"{site}: {numbers[site]}")
+        pages[sheet.site].append(_titled_page(sheet))
+    for site, own in pages.items():
+        columns = SiteColumns()
+        has_prominent = any(page.is_prominent for page in own)
+        names: list[str | None] = []
+        numbers: list[int] = []
+        for page in own:
+            titles = page.first if has_prominent and not page.is_prominent else page.titles
+            named, placed = Counter[str](), Counter[int]()
+            for row in find_records(page.page, columns=columns):
+                named.update(name for name, text in row.values.items() if _is_among(text, titles))
+                placed.update(number for number, text in enumerate(row.cells) if _is_among(text, titles))
+            if placed:
+                names.append(named.most_common(1)[0][0] if named else None)
+                numbers.append(placed.most_common(1)[0][0])
+        if names:
+            by_name.add(len({*names}) == 1 and None not in names, f"{site}: {names}")
+            by_number.add(len({*numbers}) == 1, f"{site}: {numbers}")
     return by_name, by_number
 
 

@@ -1,4 +1,4 @@
-"""Fits the weights with which the records of a page are chosen, on `lists`, `courts` and `shops`.
+"""Fits the weights with which the records of a page are chosen, on `lists`, `courts`, `shops` and `blogs`.
 
 python -m benchmarks.train.list_choice    prints GROUP_WEIGHTS, fitted on all sites
 """
@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import track
 from scipy.optimize import minimize
 
-from benchmarks.data.list_pages import Sheet, court_sheets, sheets, shop_sheets
+from benchmarks.data.list_pages import Sheet, court_sheets, post_sheets, sheets, shop_sheets
 from untemplate.lists.group_scores import GROUP_FEATURES, GROUP_WEIGHTS, score_groups
 from untemplate.page.arrays import Doubles
 
@@ -34,7 +34,7 @@ FIXED_WEIGHTS = ("declared",)
 
 def all_sheets() -> Iterator[Sheet]:
     """The list pages of all sets."""
-    return chain(sheets(), court_sheets(), shop_sheets())
+    return chain(sheets(), court_sheets(), shop_sheets(), post_sheets())
 
 
 def choose(training: Iterable[Sheet]) -> Doubles:

@@ -1,4 +1,7 @@
-"""Trains the trees that tell list pages from pages about one thing, on list pages and on pages of four other sets.
+"""Trains the trees that tell list pages from others, on list pages and on pages of four other sets.
+
+A page is no list page if it is about one thing, and also if the group that is chosen on it is not its list: the only
+post of a tag has a side bar with more links than posts.
 
 python -m benchmarks.train.page_types    writes the file that is shipped
 """
@@ -8,7 +11,8 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -17,14 +21,16 @@ from rich.console import Console
 from rich.progress import track
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from benchmarks.data.list_pages import SAME_SCORE, Sheet
-from benchmarks.data.other_pages import OtherPage, other_pages
-from benchmarks.train.list_choice import all_sheets
+from benchmarks.data.list_pages import SAME_SCORE, Sheet, all_post_sheets
+from benchmarks.data.other_pages import other_pages
+from benchmarks.train.list_choice import all_sheets, chosen_group
 from untemplate import Page
 from untemplate.errors import PageError
 from untemplate.layout import EstimatedLayout
 from untemplate.lists.group_scores import GROUP_FEATURES, score_groups, shipped_group_weights
+from untemplate.lists.groups import drop_hidden_members
 from untemplate.lists.list_page import ListPage
+from untemplate.lists.page_tree import Run
 from untemplate.lists.page_types import LIST_FEATURES, SHIPPED_TREES, BoostedTrees
 from untemplate.page.arrays import Bools, Doubles
 
@@ -32,9 +38,13 @@ __all__ = ["TypedPage", "fit_trees", "typed_pages", "typed_sheet"]
 
 # How much pages of a kind count. Those of SWDE have the lists that are the most like records. Pages without results
 # are made from list pages, so with more weight they cost list pages.
-KIND_WEIGHTS = {"swde": 4.0, "emptied": 0.3}
+KIND_WEIGHTS = {"swde": 4.0, "emptied": 0.3, "shortened, unlinked": 2.0}
 # The least score of a group that is a page's list.
 MIN_KNOWN_F1 = 0.9
+# Records that a page keeps to look like one that lists few.
+FEW_RECORDS = 4
+# A group with a lower score is not the list of a page whose records are all known.
+MIN_RIGHT_F1 = 0.5
 # Of 200 to 600 trees with 8 to 32 leaves, rates of 0.02 and 0.03 and two shares of features, five folds over sites:
 # all but 200 trees, which are too few at such rates, are about as good.
 TREES = 400
@@ -54,6 +64,7 @@ RAISING = (
 LOWERING = (
     *("plain_outside", "long_outside", "longest_outside", "captions_outside", "rows_outside", "like_page"),
     *("headed_related", "in_reviews", "one_declared", "one_shared", "comment_field"),
+    *("aside", "near_aside", "in_navigation"),
 )
 
 
@@ -65,6 +76,18 @@ class TypedPage:
     site: str
     page: ListPage
     is_list: bool
+    sheet: Sheet | None = None
+
+    def is_right(self, weights: Doubles) -> bool:
+        """Return True if the group that is chosen with these weights is the list of the page.
+
+        It counts as the list unless all records of the page are known: the others may be partial.
+        """
+        if self.sheet is None or not self.sheet.is_complete:
+            return self.is_list
+        return (
+            self.is_list and float(self.sheet.f1[chosen_group(self.page.features, weights)]) >= MIN_RIGHT_F1
+        )
 
     def describe(self, weights: Doubles) -> Doubles:
         """Return the LIST_FEATURES of the group that is chosen with these weights."""
@@ -73,13 +96,18 @@ class TypedPage:
 
 
 def typed_sheet(sheet: Sheet) -> TypedPage:
-    """Return a page of `lists`, `courts` or `shops`."""
-    return TypedPage("list", sheet.site, sheet.found, is_list=True)
+    """Return a page with known records."""
+    kind = "posts" if sheet.is_complete else "list"
+    return TypedPage(kind, sheet.site, sheet.found, is_list=True, sheet=sheet)
 
 
 def typed_pages() -> Iterator[TypedPage]:
     """Yield the pages of other sets on which something repeats, and list pages without their lists."""
-    for other in chain(other_pages(), emptied_pages()):
+    for sheet in all_post_sheets():
+        if len(sheet.records) == 1 and sheet.found.groups:
+            yield TypedPage("blogs: one post", sheet.site, sheet.found, is_list=False)
+    yield from changed_pages()
+    for other in other_pages():
         try:
             page = ListPage(other.page, EstimatedLayout())
         except PageError:
@@ -88,24 +116,70 @@ def typed_pages() -> Iterator[TypedPage]:
             yield TypedPage(other.kind, other.site, page, other.is_list)
 
 
-def emptied_pages() -> Iterator[OtherPage]:
-    """Yield the first page of each site that lists records, without these records: nothing was found."""
+def changed_pages() -> Iterator[TypedPage]:
+    """Yield the first page of each site that lists records, changed in four ways, as far as something repeats.
+
+    Without its records it is like a search that finds nothing, with the first ones only like one that finds little.
+    Records without links have no pages of their own. The sets have few of such pages.
+    """
     seen: set[str] = set()
     for sheet in all_sheets():
         if sheet.site not in seen and sheet.f1.max(initial=0) >= MIN_KNOWN_F1:
             seen.add(sheet.site)
-            yield OtherPage("emptied", sheet.site, _without_list(sheet), is_list=False)
+            pages = chain(_pages_with_records(sheet), [_page_without_records(sheet)])
+            yield from (page for page in pages if page.page.groups)
 
 
-def _without_list(sheet: Sheet) -> Page:
+def _pages_with_records(sheet: Sheet) -> Iterator[TypedPage]:
+    """Yield a page with its first records, and with all and with the first records without their links."""
+    runs = _known_runs(sheet)
+    truth = sheet.match(runs)
+    for kind, count, has_links in (
+        ("shortened", FEW_RECORDS, True),
+        ("unlinked", len(runs), False),
+        ("shortened, unlinked", FEW_RECORDS, False),
+    ):
+        page = _changed(sheet, runs, count, has_links)
+        records = [sheet.records[truth[number]] for number in range(min(count, len(runs))) if number in truth]
+        changed = replace(sheet, page=page, records=records, is_complete=True)
+        yield TypedPage(kind, sheet.site, changed.found, is_list=True, sheet=changed)
+
+
+def _page_without_records(sheet: Sheet) -> TypedPage:
+    page = _changed(sheet, _known_runs(sheet), 0, has_links=True)
+    return TypedPage("emptied", sheet.site, ListPage(page, EstimatedLayout()), is_list=False)
+
+
+def _known_runs(sheet: Sheet) -> tuple[Run, ...]:
+    """Return the records of a page: the group with the most text of those with the best score."""
     best = sheet.f1 >= sheet.f1.max() - SAME_SCORE
     coverage = np.where(best, sheet.found.features[:, list(GROUP_FEATURES).index("coverage")], -1.0)
-    tree = sheet.found.tree
-    for run in sheet.found.groups[int(coverage.argmax())].runs:
-        for element in tree.elements_of(run):
-            if (parent := element.getparent()) is not None:
-                parent.remove(element)
-    return Page(url=sheet.page.url, html=etree.tostring(sheet.page.tree, method="html"), id=sheet.page.id)
+    return drop_hidden_members(sheet.found.profile, sheet.found.groups[int(coverage.argmax())]).runs
+
+
+def _changed(sheet: Sheet, runs: Sequence[Run], count: int, has_links: bool) -> Page:
+    """Return a copy of a page with some of its records.
+
+    Args:
+        sheet: the page.
+        runs: its records.
+        count: how many of them the copy has.
+        has_links: whether these have links.
+    """
+    root = deepcopy(sheet.page.tree)
+    copies = dict(zip(sheet.page.tree.iter(), root.iter(), strict=True))
+    for number, run in enumerate(runs):
+        for element in map(copies.__getitem__, sheet.found.tree.elements_of(run)):
+            if number >= count:
+                _remove(element)
+            elif not has_links:
+                etree.strip_attributes(element, "href")
+    return Page(url=sheet.page.url, html=etree.tostring(root, method="html"), id=sheet.page.id)
+
+
+def _remove(element: etree._Element) -> None:
+    if (parent := element.getparent()) is not None:
+        parent.remove(element)
 
 
 def fit_trees(pages: Sequence[TypedPage], weights: Doubles) -> BoostedTrees:
@@ -125,7 +199,7 @@ def fit_trees(pages: Sequence[TypedPage], weights: Doubles) -> BoostedTrees:
         random_state=0,
     )
     rows = np.array([page.describe(weights) for page in pages])
-    is_list = np.array([page.is_list for page in pages])
+    is_list = np.array([page.is_right(weights) for page in pages])
     model.fit(rows, is_list, sample_weight=_importance(pages, is_list))
     return _as_arrays(model)
 

@@ -145,3 +145,58 @@ def test_records_that_show_more_would_show_are_records() -> None:
     assert all(map(all, cells))
     template = f"<ul class='template hidden'>{more}</ul><ul class='hits'>{first}</ul>"
     assert titles(f"<div>{template}</div>") == [str(number) for number in range(5)]
+
+
+def test_years_between_records_are_no_records() -> None:
+    years = (
+        f"<div class='entry year'>{year}</div>" + "".join(item(n, "div", "entry") for n in numbers)
+        for year, numbers in ((2024, range(4)), (2023, range(4, 8)))
+    )
+    assert titles(f"<div>{''.join(years)}</div>") == [str(number) for number in range(8)]
+
+
+def test_single_texts_without_links_are_records_if_all_are() -> None:
+    rows = find_records(Page(html=f"<title>Search</title><ul>{'<li>one<li>two<li>three<li>four'}</ul>"))
+    assert all(row.text in ("one", "two", "three", "four") for row in rows)
+
+
+def test_the_header_of_a_page_is_navigation_and_that_of_a_record_is_not() -> None:
+    cards = "".join(f"<article><header>{item(number, 'div')}</header></article>" for number in range(3))
+    page = Page(html=f"<header><div>{item(8)}{item(9)}</div></header><div>{cards}</div>")
+    found = ListPage(page, EstimatedLayout())
+    share = found.features[:, list(GROUP_FEATURES).index("in_navigation")]
+    tags = [found.tree.tags[group.runs[0][0]] for group in found.groups]
+    assert {tag for tag, inside in zip(tags, share, strict=True) if inside} >= {"li"}
+    assert share[tags.index("article")] == 0
+
+
+def test_a_part_with_the_main_element_is_not_aside_whatever_its_name_is() -> None:
+    side = f"<aside><ul>{''.join(map(item, range(8)))}</ul></aside>"
+    main = f"<main><div>{''.join(item(number, 'div', 'hit') for number in range(8, 10))}</div></main>"
+    page = Page(html=f"<div class='sidebar-left'>{main}{side}</div>" + "<p>" + "long text " * 900 + "</p>")
+    found = ListPage(page, EstimatedLayout())
+    share = found.features[:, list(GROUP_FEATURES).index("aside")]
+    tags = [found.tree.tags[group.runs[0][0]] for group in found.groups]
+    assert share[tags.index("li")] == 1
+    assert 0 in share
+
+
+NESTED = "<tr><td><font><a href='/{0}.pdf'>{0}-CV</a><td>{0} May<td>Judge {1}<td><font>{1} v. State"
+
+
+def test_table_rows_that_the_parser_nests_are_records() -> None:
+    rows = "\n".join(NESTED.format(number, WORDS[number]) for number in range(8))
+    page = Page("http://court.example/", f"<title>Opinions</title><h1>Opinions</h1><table>{rows}</table>")
+    found = find_records(page)
+    assert [row.text.split()[0] for row in found] == [f"{number}-CV" for number in range(8)]
+    assert [row.links for row in found] == [[f"http://court.example/{number}.pdf"] for number in range(8)]
+    assert found[2].cells == ["2-CV", "2 May", "Judge cedar", "cedar v. State"]
+
+
+def test_a_table_inside_a_cell_stays_inside() -> None:
+    inner = "<table><tr><td>{0}<tr><td>{1}</table>"
+    rows = "".join(f"<tr><td>Case {n}<td>{inner.format(WORDS[n], n)}" for n in range(4))
+    tree = build_page_tree(Page(html=f"<table>{rows}</table>"))
+    outer = tree.children[tree.tags.index("table")]
+    assert [tree.tags[row] for row in outer] == ["tr"] * 4
+    assert not tree.cut

@@ -245,7 +245,7 @@ class _RecordLocator:
         groups = [*(group.runs for group in self._list.groups), self._with_smallest_elements(wanted)]
         scores = [*self._list.scores.tolist(), -inf]
         compared = wanted[:: max(1, len(wanted) // MAX_COMPARED_RECORDS)]
-        located = [len(self._pair(runs, compared)) for runs in groups]
+        located = [0 if self._is_cut(runs) else len(self._pair(runs, compared)) for runs in groups]
         main = self._list.main_group
         is_main = [main is not None and runs == main.runs for runs in groups]
         best = max(range(len(groups)), key=lambda number: (located[number], is_main[number], scores[number]))
@@ -253,6 +253,10 @@ class _RecordLocator:
             return None
         labels = self._labels_of(groups[best], wanted, by_record)
         return self._without_dropped(groups[best], labels, best < len(self._list.groups))
+
+    def _is_cut(self, runs: Sequence[Run]) -> bool:
+        """Return True if the parser nested records in elements of others: no rule of elements tells these apart."""
+        return not self._tree.cut.isdisjoint(row for run in runs for row in run)
 
     def _without_dropped(
         self, runs: tuple[Run, ...], labels: Sequence[list[Label]], is_group: bool

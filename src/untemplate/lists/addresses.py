@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urldefrag, urljoin, urlsplit
 
@@ -217,8 +218,9 @@ def find_addresses(
         base: what relative addresses refer to.
         titles: the elements around the records' titles. Links around or inside them lead to the records' pages.
     """
-    links = [_find_links(record, base) for record in records]
-    images = [_find_images(record, base) for record in records]
+    tops = frozenset(chain.from_iterable(records))
+    links = [_find_links(record, base, tops) for record in records]
+    images = [_find_images(record, base, tops) for record in records]
     own_links = _choose_slots(links, _LinkScore(frozenset(titles)))
     own_images = _choose_slots(images, _score_images)
     unique = (dict.fromkeys(link.address for link in found) for found in links)
@@ -228,12 +230,14 @@ def find_addresses(
     ]
 
 
-def _find_links(record: Sequence[etree._Element], base: str) -> list[_Address]:
+def _find_links(
+    record: Sequence[etree._Element], base: str, tops: frozenset[etree._Element]
+) -> list[_Address]:
     """Return the links of a record to other pages; a link around the whole record is the first."""
     found: list[_Address] = []
     around = record[0].iterancestors("a") if record else ()
     outer: list[tuple[_LinkSlot, etree._Element]] = [(("around",), element) for element in around]
-    for slot, element in [*outer, *_slots(record, _is_link)]:
+    for slot, element in [*outer, *_slots(record, _is_link, tops)]:
         href = squeeze(element.get("href", ""))
         if not href or href.startswith("#") or not is_web_address(href):
             continue
@@ -244,9 +248,11 @@ def _find_links(record: Sequence[etree._Element], base: str) -> list[_Address]:
     return found
 
 
-def _find_images(record: Sequence[etree._Element], base: str) -> list[_Address]:
+def _find_images(
+    record: Sequence[etree._Element], base: str, tops: frozenset[etree._Element]
+) -> list[_Address]:
     found: list[_Address] = []
-    for slot, element in _slots(record, _may_show_image):
+    for slot, element in _slots(record, _may_show_image, tops):
         address = join_address(base, image_address(element))
         if address:
             found.append(_Address(slot, address, element))
@@ -254,9 +260,11 @@ def _find_images(record: Sequence[etree._Element], base: str) -> list[_Address]:
 
 
 def _slots(
-    record: Sequence[etree._Element], is_wanted: Callable[[etree._Element], bool]
+    record: Sequence[etree._Element],
+    is_wanted: Callable[[etree._Element], bool],
+    tops: frozenset[etree._Element],
 ) -> Iterator[tuple[_LinkSlot, etree._Element]]:
-    """Yield the wanted elements of a record with their slots.
+    """Yield the wanted elements of a record with their slots, without those of records inside it.
 
     A slot is the tags and first classes from the record down, and the number of the element among those alike.
     """
@@ -265,7 +273,10 @@ def _slots(
         paths: dict[etree._Element, _LinkSlot] = {top: (_slot_step(top),)}
         for element in top.iter(etree.Element):
             if element is not top:
-                paths[element] = (*paths[element.getparent()][-6:], _slot_step(element))
+                above = paths.get(element.getparent())
+                if above is None or element in tops:
+                    continue
+                paths[element] = (*above[-6:], _slot_step(element))
             if is_wanted(element):
                 counts[paths[element]] += 1
                 yield (*paths[element], str(counts[paths[element]])), element

@@ -285,10 +285,11 @@ def _are_similar_runs(runs: Sequence[Sequence[int]]) -> bool:
 def drop_hidden_members(profile: PageProfile, group: Group) -> Group:
     """Return a group without members that only look like records of the page.
 
-    These are members that are hidden while others are shown, members in parts such as "related", and
-    duplicates, as in a carousel. If fewer than two members would remain, hidden and related ones stay.
+    These are members that are hidden while others are shown, members in parts such as "related", duplicates, as in a
+    carousel, and headings between the others. If fewer than two members would remain, hidden and related ones stay.
     """
-    return Group(_without_duplicates(profile, _visible_members(profile, group.runs)))
+    unique = _without_duplicates(profile, _visible_members(profile, group.runs))
+    return Group(_without_headings(profile, unique))
 
 
 def dropped_members(profile: PageProfile, group: Group) -> Group:
@@ -355,6 +356,22 @@ def _central_members(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Run, 
     if sum(is_aside) * 2 >= len(runs):
         return runs
     return tuple(run for run, aside in zip(runs, is_aside, strict=True) if not aside)
+
+
+def _without_headings(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    """Return runs without the headings among them, such as years.
+
+    A heading is a single text without a link. All other runs must have a link and more texts, and they must be at
+    least twice as many. Otherwise all runs stay.
+    """
+    linked = [profile.hints.has_links(run[0], int(profile.tree.end[run[-1]])) for run in runs]
+    texts = [profile.texts[list(run)].sum() for run in runs]
+    records = tuple(
+        run for run, has_link, count in zip(runs, linked, texts, strict=True) if has_link and count > 1
+    )
+    headings = [count == 1 and not has_link for has_link, count in zip(linked, texts, strict=True)]
+    is_mixed = len(records) + sum(headings) == len(runs)
+    return records if is_mixed and len(records) >= max(2, 2 * sum(headings)) else runs
 
 
 def _without_duplicates(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Run, ...]:

@@ -8,6 +8,7 @@ the page.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from untemplate.lists.groups import Group, find_groups
 from untemplate.lists.hcrf import Hcrf
 from untemplate.lists.list_table import RowMaker
 from untemplate.lists.page_profile import profile_page
-from untemplate.lists.page_types import describe_list, is_number_stated, list_confidence
+from untemplate.lists.page_types import BoostedTrees, describe_list, is_number_stated, list_confidence
 from untemplate.lists.rows import Row, Rows, next_page
 from untemplate.page import Page, nodes_at
 from untemplate.page.arrays import Bools, Doubles
@@ -39,15 +40,20 @@ from untemplate.sources import as_page
 __all__ = [
     "MIN_LIST_CONFIDENCE",
     "ListPage",
+    "choose_list",
     "find_records",
     "find_row_elements",
 ]
 
 NOTHING_REPEATS = "nothing on the page repeats"
 NO_LIST = "nothing that repeats looks like records of a list page (the likeliest list has confidence {:.2f})"
-# Lists with a lower confidence are no records. Of 0.1 to 0.4 in steps of 0.05, five folds over sites: below, more
-# detail pages yield rows; above, more list pages yield none.
-MIN_LIST_CONFIDENCE = 0.3
+# Lists with a lower confidence are no records. Of 0.08, 0.1, 0.12 to 0.15, 0.2 and 0.3, five folds over sites: below,
+# more detail pages yield rows; above, more list pages yield none.
+MIN_LIST_CONFIDENCE = 0.12
+# If the group with the best score is not likely enough, one of the next best is the list if it is this likely. Of
+# 0.5, 0.7 and 0.9, the higher ones give records to fewer list pages, and to hardly fewer others.
+MIN_OTHER_CONFIDENCE = 0.5
+MAX_CANDIDATES = 5
 # The confidence of a record that is alone on its page, where nothing repeats.
 SINGLE_RECORD_CONFIDENCE = 0.5
 
@@ -99,6 +105,24 @@ def find_records(
         return Rows(reason=str(error))
     rows = list_page.all_lists() if all_lists else list_page.main_list()
     return Rows(rows, rows.reason, next_page(page))
+
+
+def choose_list(candidates: Sequence[int], confidence: Callable[[int], float]) -> tuple[int, float]:
+    """Return the candidate that is the list of its page and its confidence; (-1, 0.0) if there are none.
+
+    It is the first one unless that is unlikely and one of the next is likely. If none is likely, it is the first one.
+
+    Args:
+        candidates: the numbers of groups, the best score first.
+        confidence: the probability that a group is the list.
+    """
+    if not candidates:
+        return -1, 0.0
+    first = candidates[0], confidence(candidates[0])
+    if first[1] >= MIN_LIST_CONFIDENCE:
+        return first
+    others = ((number, confidence(number)) for number in candidates[1:MAX_CANDIDATES])
+    return next((other for other in others if other[1] >= MIN_OTHER_CONFIDENCE), first)
 
 
 def find_row_elements(page: Page) -> list[etree._Element]:
@@ -178,15 +202,26 @@ class ListPage:
         return hidden if hidden[1] >= MIN_LIST_CONFIDENCE or is_hidden.all() else shown
 
     def _best_of(self, eligible: Bools) -> tuple[int, float]:
-        """Return the number of the eligible group with the highest score and its confidence; (-1, 0.0) for none."""
+        """Return the number of the eligible group that is the list and its confidence; (-1, 0.0) for none."""
         numbers = np.flatnonzero(eligible)
-        if not len(numbers):
-            return -1, 0.0
-        best = int(numbers[np.argmax(self.scores[numbers])])
-        if mostly_aside(self.features)[best]:
-            return best, 0.0
-        is_stated = is_number_stated(self.profile, self.groups[best])
-        return best, list_confidence(self.describe(best, self.scores), is_stated)
+        order = numbers[np.argsort(-self.scores[numbers], kind="stable")]
+        return choose_list(order.tolist(), self._confidence)
+
+    def _confidence(self, number: int) -> float:
+        return self.confidence(number, self.scores)
+
+    def confidence(self, number: int, scores: Doubles, trees: BoostedTrees | None = None) -> float:
+        """Return the probability that a group is the list of its page.
+
+        Args:
+            number: the number of the group.
+            scores: the scores of all groups.
+            trees: weigh the evidence; the shipped ones if omitted.
+        """
+        if mostly_aside(self.features)[number]:
+            return 0.0
+        is_stated = is_number_stated(self.profile, self.groups[number])
+        return list_confidence(self.describe(number, scores), is_stated, trees)
 
     def describe(self, number: int, scores: Doubles) -> Doubles:
         """Return the features by which `page_types` judges a group with these scores of all groups."""

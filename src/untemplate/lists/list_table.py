@@ -326,8 +326,12 @@ class RowMaker:
         return {name: values[name] for name in model.attributes if name in values}
 
     def _text(self, run: Run) -> str:
-        texts = (self._tree.texts[row] or complete_text(self._tree.elements[row]) for row in run)
-        return squeeze(" ".join(texts))
+        return squeeze(" ".join(map(self._text_of_row, run)))
+
+    def _text_of_row(self, row: int) -> str:
+        if row in self._tree.cut:
+            return " ".join(self._tree.texts_inside((row,)))
+        return self._tree.texts[row] or complete_text(self._tree.elements[row])
 
     def _xpath(self, run: Run) -> str:
         """Return the XPath of a run's first element; of a run of texts, that of the element around them."""

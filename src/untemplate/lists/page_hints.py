@@ -70,6 +70,7 @@ class PageHints:
         is_document[[row for row, address in links.items() if _DOCUMENT.search(address)]] = True
         #: links to documents; elements; items that the page's data declare
         self.documents = _count(is_document)
+        self._links = _count(tree.has_tag({"a"}))
         self.elements = _count(~tree.has_tag({TEXT}))
         self.declared = _count(_find_declared(page, tree, links))
         #: the rows around links to further pages: the parents of parts named pagination, pager and the like
@@ -78,6 +79,10 @@ class PageHints:
         #: numbers of records that the page states with a word such as "results"; these and "1-20 of 345"
         self.named_counts = frozenset(_named_counts(texts))
         self.stated_counts = self.named_counts.union(_range_lengths(texts))
+
+    def has_links(self, start: int, end: int) -> bool:
+        """Return True if there is a link in the rows from start to end."""
+        return bool(self._links[end] > self._links[start])
 
 
 def _count(marked: Bools) -> Longs:

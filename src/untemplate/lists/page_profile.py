@@ -64,6 +64,8 @@ MAX_SPOKEN_CHARS = 200
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 ITEM_TAGS = frozenset({"li", "tr", "article", "dt"})
 _NAVIGATION_TAGS = frozenset({"nav", "footer"})
+# A `header` inside of these is that of a part of the page.
+_PARTS = frozenset({"article", "main", "section", "li", "tr"})
 # Time and memory are linear in the rows of a page. This many need about 10 s and 0.4 GB; real pages have a few
 # thousand.
 MAX_ROWS = 300_000
@@ -126,14 +128,16 @@ class PageProfile:
         keys = zip(tree.tags, class_names, strict=True)
         looks = (" ".join((tag, *sorted({*names}))) if any(names) else "" for tag, names in keys)
         self.look_ids = _number_values(chain([""], looks))[1:]
-        # A part with most of the text is the main content, whatever its name.
-        is_aside = self._has_words(ASIDE_WORDS) & (self.chars < self.all_chars / 2)
+        # A part with most of the text, or with the `main` element, is the main content, whatever its name.
+        has_main = tree.total(tree.has_tag({"main"}).astype(np.float64)) > 0
+        is_aside = self._has_words(ASIDE_WORDS) & (self.chars < self.all_chars / 2) & ~has_main
         self.aside = self._is_inside(is_aside)
         self.own_main = self._has_words(MAIN_WORDS).astype(np.float64)
         self.main = self._is_inside(self.own_main > 0)
         self.near_aside = self._nearest_nonzero(self.own_main - is_aside) < 0
-        #: 1 for rows inside of elements for navigation, whatever their classes are
-        self.in_navigation = self._is_inside(tree.has_tag(_NAVIGATION_TAGS))
+        #: 1 for rows inside of elements for navigation and of the page's header, whatever their classes are
+        is_page_header = tree.has_tag({"header"}) & (tree.depth(tree.has_tag(_PARTS)) == 0)
+        self.in_navigation = self._is_inside(tree.has_tag(_NAVIGATION_TAGS) | is_page_header)
         #: how many of a row and its ancestors have a name that says "hidden" or the like
         self.concealed = tree.depth(self._has_words(CONCEALED_WORDS) & ~self._has_showing_class())
 

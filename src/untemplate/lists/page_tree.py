@@ -59,6 +59,8 @@ class PageTree:
     parent: Longs
     #: the row after the last descendant
     end: Longs
+    #: the rows whose elements contain more than the page shows in them: table rows that follow them
+    cut: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return len(self.tags)
@@ -134,6 +136,9 @@ class PageTree:
 def build_page_tree(page: Page) -> PageTree:
     """Return the table of what a page shows.
 
+    A table row that the parser put into a cell, because something in the cell is not closed, follows the row of that
+    cell, as in browsers.
+
     Raises:
         PageError: the page cannot be parsed.
     """
@@ -141,6 +146,8 @@ def build_page_tree(page: Page) -> PageTree:
     walker = etree.iterwalk(page.tree, events=("start", "end", "comment", "pi"))
     for event, element in walker:
         if event == "start":
+            if element.tag == "tr":
+                builder.close_table_row()
             builder.open_element(element)
             if element.tag in _SKIPPED:
                 walker.skip_subtree()
@@ -164,6 +171,7 @@ class _TreeBuilder:
         self._parent: list[int] = []
         self._end: list[int] = []
         self._open_rows = [-1]
+        self._cut: set[int] = set()
         self._blank_before = ""
 
     @property
@@ -174,8 +182,24 @@ class _TreeBuilder:
         self._add(element, element.tag)
         self._open_rows.append(len(self._tags) - 1)
 
+    def close_table_row(self) -> None:
+        """Close the table row that is open, with everything inside it, unless a table inside it is open."""
+        around = (self._tags[row] for row in reversed(self._open_rows) if row >= 0)
+        if next((tag for tag in around if tag in ("tr", "table")), "") != "tr":
+            return
+        is_closed = False
+        while not is_closed:
+            row = self._open_rows[-1]
+            is_closed = self._tags[row] == "tr"
+            self._cut.add(row)
+            self._close_row(self._elements[row])
+
     def close_element(self, element: etree._Element) -> None:
         """Set the end of an element's row, or remove the row if the element shows nothing."""
+        if self._open_rows[-1] >= 0 and self._elements[self._open_rows[-1]] is element:
+            self._close_row(element)
+
+    def _close_row(self, element: etree._Element) -> None:
         row = self._open_rows.pop()
         is_empty = len(self._tags) == row + 1
         if not is_empty or element.tag in _KEPT_WHEN_EMPTY:
@@ -197,7 +221,7 @@ class _TreeBuilder:
 
     def build(self) -> PageTree:
         parent, end = np.array(self._parent, np.int64), np.array(self._end, np.int64)
-        return PageTree(self._elements, self._tags, self._texts, parent, end)
+        return PageTree(self._elements, self._tags, self._texts, parent, end, frozenset(self._cut))
 
     def _add(self, element: etree._Element, tag: str, text: str = "") -> None:
         self._elements.append(element)

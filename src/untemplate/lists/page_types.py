@@ -51,6 +51,9 @@ _FEATURES_OF_GROUPS = (
         "length",
         "number",
         "compact",
+        "aside",
+        "near_aside",
+        "in_navigation",
     ),
 )
 _EVIDENCE = {
