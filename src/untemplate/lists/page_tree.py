@@ -172,6 +172,7 @@ class _TreeBuilder:
         self._end: list[int] = []
         self._open_rows = [-1]
         self._cut: set[int] = set()
+        self._open_tables = [-1]  # the open rows of tables and table rows
         self._blank_before = ""
 
     @property
@@ -181,16 +182,16 @@ class _TreeBuilder:
     def open_element(self, element: etree._Element) -> None:
         self._add(element, element.tag)
         self._open_rows.append(len(self._tags) - 1)
+        if element.tag in ("table", "tr"):
+            self._open_tables.append(len(self._tags) - 1)
 
     def close_table_row(self) -> None:
         """Close the table row that is open, with everything inside it, unless a table inside it is open."""
-        around = (self._tags[row] for row in reversed(self._open_rows) if row >= 0)
-        if next((tag for tag in around if tag in ("tr", "table")), "") != "tr":
+        table_row = self._open_tables[-1]
+        if table_row < 0 or self._tags[table_row] != "tr":
             return
-        is_closed = False
-        while not is_closed:
+        while table_row <= self._open_rows[-1]:
             row = self._open_rows[-1]
-            is_closed = self._tags[row] == "tr"
             self._cut.add(row)
             self._close_row(self._elements[row])
 
@@ -201,6 +202,8 @@ class _TreeBuilder:
 
     def _close_row(self, element: etree._Element) -> None:
         row = self._open_rows.pop()
+        if self._open_tables[-1] == row:
+            self._open_tables.pop()
         is_empty = len(self._tags) == row + 1
         if not is_empty or element.tag in _KEPT_WHEN_EMPTY:
             self._end[row] = len(self._tags)
