@@ -9,7 +9,7 @@ shapes alternate.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
@@ -57,24 +57,36 @@ def find_groups(tree: PageTree, shapes: Shapes) -> list[Group]:
     by_class = [*_rows_by_class(tree, may_be_record), *_innermost_by_class(tree, may_be_record)]
     by_tags = _rows_by_tags(tree, may_be_record)
     groups: list[tuple[int, ...]] = []
-    kinds = [0] * len(tree)
+    kinds: dict[int, int] = {}
     for threshold in SIMILARITIES:
         groups += map(tuple, _split_all(by_class, shapes, threshold))
         if threshold:
             groups += map(tuple, _split_all(by_tags, shapes, threshold))
-        for kind, members in enumerate(_split_all(by_context, shapes, threshold), 1):
-            for row in members:
-                kinds[row] = kind
-            if len(members) > 1 and may_be_record[members[0]]:
-                groups.append(tuple(members))
-    runs: list[tuple[Run, ...]] = []
-    for siblings in tree.children.values():
-        children = [row for row in siblings if tree.tags[row] != BREAK]
-        runs += _find_runs(children, [kinds[row] for row in children])
+        similar = list(_split_all(by_context, shapes, threshold))
+        groups += [tuple(rows) for rows in similar if may_be_record[rows[0]]]
+        kinds |= _number_kinds(similar)
     # Thousands of groups share their rows, so each run of one row is made once.
     single_rows = [(row,) for row in range(len(tree))]
     singles = (tuple([single_rows[row] for row in rows]) for rows in dict.fromkeys(groups))
+    runs = _find_all_runs(tree, kinds)
     return [Group(members) for members in chain(singles, dict.fromkeys(runs)) if len(members) > 1]
+
+
+def _number_kinds(similar: Iterable[Sequence[int]]) -> dict[int, int]:
+    """Return the number of its kind for each row, from 1: rows that are together are of one kind."""
+    kinds: dict[int, int] = {}
+    for kind, rows in enumerate(similar, 1):
+        kinds |= dict.fromkeys(rows, kind)
+    return kinds
+
+
+def _find_all_runs(tree: PageTree, kinds: Mapping[int, int]) -> list[tuple[Run, ...]]:
+    """Return the groups of runs of siblings; rows without a kind are of kind 0."""
+    runs: list[tuple[Run, ...]] = []
+    for siblings in tree.children.values():
+        children = [row for row in siblings if tree.tags[row] != BREAK]
+        runs += _find_runs(children, [kinds.get(row, 0) for row in children])
+    return runs
 
 
 def _possible_records(tree: PageTree) -> list[bool]:

@@ -53,7 +53,7 @@ MIN_LIST_CONFIDENCE = 0.12
 # If the group with the best score is not likely enough, one of the next best is the list if it is this likely. Of
 # 0.5, 0.7 and 0.9, the higher ones give records to fewer list pages, and to hardly fewer others.
 MIN_OTHER_CONFIDENCE = 0.5
-MAX_CANDIDATES = 5
+MAX_TRIED_LISTS = 5
 # The confidence of a record that is alone on its page, where nothing repeats.
 SINGLE_RECORD_CONFIDENCE = 0.5
 
@@ -121,7 +121,7 @@ def choose_list(candidates: Sequence[int], confidence: Callable[[int], float]) -
     first = candidates[0], confidence(candidates[0])
     if first[1] >= MIN_LIST_CONFIDENCE:
         return first
-    others = ((number, confidence(number)) for number in candidates[1:MAX_CANDIDATES])
+    others = ((number, confidence(number)) for number in candidates[1:MAX_TRIED_LISTS])
     return next((other for other in others if other[1] >= MIN_OTHER_CONFIDENCE), first)
 
 
