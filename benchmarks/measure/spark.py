@@ -72,10 +72,11 @@ def extract_on_spark(source: Path, rules: Rules, session: SparkSession) -> Tally
 
 @dataclass
 class Spent:
-    """Seconds by the clock, and CPU seconds of all processes."""
+    """Seconds by the clock, and CPU seconds of all processes; `first` is what the first round took of the former."""
 
     clock: float = 0.0
     cpu: float = 0.0
+    first: float = 0.0
 
 
 def measure(
@@ -96,7 +97,9 @@ def measure(
                     tallies.append(extract_here(source, rules, cores))
                 else:
                     tallies.append(extract_on_spark(source, rules, session))
-                spent[name].clock += perf_counter() - started
+                seconds = perf_counter() - started
+                spent[name].clock += seconds
+                spent[name].first = spent[name].first or seconds
                 spent[name].cpu += cpu_seconds() - before
             if tallies[0] != tallies[1]:
                 raise RuntimeError(f"the engines disagree: {tallies}")
@@ -180,6 +183,9 @@ def main(arguments: Sequence[str]) -> int:
         table.add_row(name, f"{taken.clock:.1f}", f"{rate:,.0f}", f"{share:.2f}", f"{cpu:.2f}")
     console.print(table)
     console.print(f"Not counted: starting Spark, {start_up:.1f} s.")
+    here, there = (spent[name].clock - spent[name].first for name in ("local", "spark"))
+    if there:
+        console.print(f"Without the first round, in which Java warms up: {here / there:.2f} × local.")
     java, python = peak_memory("java"), peak_memory("pyspark.daemon")
     console.print(
         f"Memory at most: Java, driver and executor in one, {java:,.0f} MB; a Python process, {python:,.0f} MB."
