@@ -59,8 +59,8 @@ _FONT_SIZES |= {"x-large": "24px", "xx-large": "32px", "smaller": "83.333%", "la
 # Functions, strings, colors and blanks are no words of a value.
 _NUMBER_TOKENS = frozenset({"dimension", "percentage", "number"})
 _WORD_TOKENS = _NUMBER_TOKENS | {"ident"}
-# Of positions only values far outside of the screen matter, and those that undo them. Others are in many rules.
-# Pixels. Texts for screen readers, and those that an image replaces, are moved farther than slides of a carousel.
+# Pixels left of the screen or above it. Texts for screen readers, and texts that an image replaces, are moved this
+# far; slides of a carousel are not.
 FAR_OUTSIDE = -1_900.0
 _NO_CLASSES: frozenset[str] = frozenset()
 _BOLD = frozenset({"bold", "bolder", "600", "700", "800", "900"})
@@ -223,6 +223,7 @@ def _spread(name: str, words: list[str]) -> Iterator[tuple[str, str]]:
     elif name in ("margin", "padding"):
         sides = zip(("top", "bottom", "left"), _SIDES[min(4, len(words))], strict=True)
         yield from ((f"{name}-{side}", words[index]) for side, index in sides)
+    # Of positions only values far outside of the screen matter, and those that undo them: many rules have others.
     elif name not in ("position", "left", "top") or words[0] in ("static", "auto") or _is_outside(words[0]):
         yield name, words[0]
 

@@ -287,9 +287,8 @@ def read_rdfa(tree: etree._Element) -> list[dict[str, Any]]:
 
 def read_meta(tree: etree._Element) -> dict[str, list[str]]:
     """Return the contents of a page's meta tags by name, such as `og:title`."""
-    if is_native(tree):
-        native_contents: dict[str, list[str]] = core.meta_contents(tree, MAX_META)  # type: ignore[union-attr]
-        return native_contents
+    if core and is_native(tree):
+        return dict(core.meta_contents(tree, MAX_META))
     contents: dict[str, list[str]] = {}
     for element in islice(tree.iter("meta"), MAX_META):
         content = element.get("content")

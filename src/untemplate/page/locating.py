@@ -137,11 +137,9 @@ def clean_value(value: str) -> str:
     return squeeze(html.unescape(value))
 
 
-def _letters_and_digits(text: str) -> str:
-    return _SIGNS.sub("", text.lower())
-
-
-letters_and_digits: Callable[[str], str] = core.letters_and_digits if core else _letters_and_digits
+letters_and_digits: Callable[[str], str] = (
+    core.letters_and_digits if core else lambda text: _SIGNS.sub("", text.lower())
+)
 """Returns only the letters and digits of a text, in lower case: the loosest form in which texts are compared."""
 
 
